@@ -1,0 +1,2 @@
+//! The interactive shell.
+fn main() {}

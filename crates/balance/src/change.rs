@@ -1,0 +1,119 @@
+//! What the configuration tells the core: objects and bindings, by number.
+
+use core::net::SocketAddr;
+use std::time::Duration;
+
+use crate::{ServiceId, VserverId, Weight};
+
+/// What carries the flows of a service or a virtual server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// One flow is one connection.
+    Tcp,
+    /// One flow is one session: all datagrams of a client address to a listening address.
+    Udp,
+}
+
+/// How a virtual server chooses among its services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// In turn, weights interleaved.
+    RoundRobin,
+    /// Fewest active connections.
+    LeastConnection,
+    /// Fewest bytes, both ways, over the last 14 s.
+    LeastBandwidth,
+    /// Fewest packets, both ways, over the last 14 s.
+    LeastPackets,
+}
+
+/// The unit of a slow-start rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RampUnit {
+    /// Requests per second.
+    #[default]
+    PerSecond,
+    /// Percent of what an existing service gets.
+    Percent,
+}
+
+/// The slow start of new services on a virtual server. A `rate` of 0 is off, an `interval` of zero manual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SlowStart {
+    /// The size of a step.
+    pub rate: u32,
+    /// What `rate` counts.
+    pub unit: RampUnit,
+    /// The time between two steps.
+    pub interval: Duration,
+}
+
+/// All that the core and the data plane need to know of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceSettings {
+    /// What carries its flows.
+    pub protocol: Protocol,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Whether both the service and its server are enabled.
+    pub enabled: bool,
+    /// The most connections at one time; `None` is no limit.
+    pub max_client: Option<u32>,
+    /// How long the service's side may be silent; `None` is for ever.
+    pub idle: Option<Duration>,
+    /// Whether going down ends the connections.
+    pub flush_on_down: bool,
+}
+
+/// All that the core and the data plane need to know of a virtual server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VserverSettings {
+    /// What carries its flows.
+    pub protocol: Protocol,
+    /// Where clients reach it; `None` is a virtual server that is not addressable.
+    pub listen: Option<SocketAddr>,
+    /// Whether it takes clients.
+    pub enabled: bool,
+    /// How it chooses.
+    pub method: Method,
+    /// How long the client's side may be silent; `None` is for ever.
+    pub idle: Option<Duration>,
+    /// Whether going down ends the connections.
+    pub flush_on_down: bool,
+    /// How new services are brought in.
+    pub slow_start: SlowStart,
+}
+
+/// One service of one virtual server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// The virtual server.
+    pub vserver: VserverId,
+    /// The service.
+    pub service: ServiceId,
+    /// Its share.
+    pub weight: Weight,
+}
+
+/// One step of a configuration change. Steps are valid by construction of the plan they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A service now exists.
+    AddService(ServiceId, ServiceSettings),
+    /// A service has these settings from now on.
+    SetService(ServiceId, ServiceSettings),
+    /// A service, unbound everywhere before, is gone.
+    RemoveService(ServiceId),
+    /// A virtual server now exists.
+    AddVserver(VserverId, VserverSettings),
+    /// A virtual server has these settings from now on.
+    SetVserver(VserverId, VserverSettings),
+    /// A virtual server and its bindings are gone.
+    RemoveVserver(VserverId),
+    /// A service joins a virtual server, last in bind order.
+    Bind(Bind),
+    /// A bound service has this weight from now on.
+    SetWeight(Bind),
+    /// A service leaves a virtual server.
+    Unbind(VserverId, ServiceId),
+}

@@ -1,0 +1,85 @@
+//! One flow: who asks, what was chosen for it, how it ended.
+
+use core::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Counters, ServiceId, VserverId};
+
+/// What a choice may look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowKey {
+    /// The client.
+    pub src: SocketAddr,
+    /// The address the client dialled.
+    pub dst: SocketAddr,
+}
+
+/// The place taken on a service by one flow. Given back with `Engine::handle_close`, once.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a reservation that is not given back keeps its connection active for ever"]
+pub struct Reservation {
+    pub(crate) vserver: VserverId,
+    pub(crate) service: ServiceId,
+}
+
+impl Reservation {
+    /// Returns the virtual server of the flow.
+    pub fn vserver(&self) -> VserverId {
+        self.vserver
+    }
+
+    /// Returns the service of the flow.
+    pub fn service(&self) -> ServiceId {
+        self.service
+    }
+}
+
+/// A choice, with all the data plane needs to carry the flow.
+#[derive(Debug)]
+pub struct Selection {
+    /// The place taken.
+    pub reservation: Reservation,
+    /// Where to connect to.
+    pub address: SocketAddr,
+    /// Counts the flow's traffic on the service.
+    pub service_counters: Arc<Counters>,
+    /// Counts the flow's traffic on the virtual server.
+    pub vserver_counters: Arc<Counters>,
+    /// How long the client's side may be silent.
+    pub client_idle: Option<Duration>,
+    /// How long the service's side may be silent.
+    pub service_idle: Option<Duration>,
+}
+
+/// Why no service could be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// The virtual server is gone.
+    NoVserver,
+    /// The virtual server is disabled.
+    OutOfService,
+    /// No bound service is UP (or none is bound).
+    Down,
+    /// Every service that is UP is at `maxClient`, or was excluded by the caller.
+    Full,
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CloseReason {
+    /// Both sides finished, or a UDP session ran out.
+    Finished,
+    /// The service could not be connected to: refused, unreachable or timed out.
+    ConnectFailed,
+    /// The client reset.
+    ClientReset,
+    /// The service reset.
+    ServiceReset,
+    /// An idle limit was reached.
+    IdleLimit,
+    /// The configuration or a shutdown ended it.
+    Flushed,
+    /// The balancer had no socket, port or memory for it; not the service's fault.
+    Local,
+}

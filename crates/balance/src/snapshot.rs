@@ -1,0 +1,112 @@
+//! What the core shows of itself at one moment.
+
+use crate::{Instant, ServiceId, VserverId, Weight};
+
+/// The state of a service or a virtual server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Takes new flows.
+    Up,
+    /// Cannot take new flows.
+    Down,
+    /// Disabled by the operator.
+    OutOfService,
+}
+
+/// The whole core at one moment. Rows are in the order of their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// All services.
+    pub services: Vec<ServiceStatus>,
+    /// All virtual servers.
+    pub vservers: Vec<VserverStatus>,
+}
+
+/// One service at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceStatus {
+    /// Which.
+    pub id: ServiceId,
+    /// Its state.
+    pub state: State,
+    /// Since when.
+    pub since: Instant,
+    /// Flows now.
+    pub active: u64,
+    /// Flows ever given to it.
+    pub hits: u64,
+    /// Flows per second over the last 7 s.
+    pub hits_per_s: u64,
+    /// Bytes sent to it.
+    pub bytes_in: u64,
+    /// Bytes received from it.
+    pub bytes_out: u64,
+    /// Bytes sent to it per second over the last 7 s.
+    pub bytes_in_per_s: u64,
+    /// Bytes received from it per second over the last 7 s.
+    pub bytes_out_per_s: u64,
+    /// Packets sent to it.
+    pub packets_in: u64,
+    /// Packets received from it.
+    pub packets_out: u64,
+    /// `N` of LEASTBANDWIDTH: bytes both ways over the last 14 s.
+    pub window_bytes: u64,
+    /// `N` of LEASTPACKETS: packets both ways over the last 14 s.
+    pub window_packets: u64,
+    /// Flows that could not be connected.
+    pub connect_failures: u64,
+    /// Flows that the service reset.
+    pub service_resets: u64,
+    /// Flows that the client reset.
+    pub client_resets: u64,
+    /// Flows ended by an idle limit.
+    pub idle_closes: u64,
+}
+
+/// One virtual server at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VserverStatus {
+    /// Which.
+    pub id: VserverId,
+    /// Its state.
+    pub state: State,
+    /// Since when.
+    pub since: Instant,
+    /// Flows now.
+    pub active: u64,
+    /// Flows ever given to one of its services.
+    pub hits: u64,
+    /// Flows per second over the last 7 s.
+    pub hits_per_s: u64,
+    /// Flows refused because no service could be chosen.
+    pub refused: u64,
+    /// Bytes towards the services.
+    pub bytes_in: u64,
+    /// Bytes from the services.
+    pub bytes_out: u64,
+    /// Bytes towards the services per second over the last 7 s.
+    pub bytes_in_per_s: u64,
+    /// Bytes from the services per second over the last 7 s.
+    pub bytes_out_per_s: u64,
+    /// Packets towards the services.
+    pub packets_in: u64,
+    /// Packets from the services.
+    pub packets_out: u64,
+    /// Its services in bind order.
+    pub bindings: Vec<BindingStatus>,
+}
+
+/// One service of one virtual server at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BindingStatus {
+    /// The service.
+    pub service: ServiceId,
+    /// Its share.
+    pub weight: Weight,
+    /// Its state.
+    pub state: State,
+    /// Flows this virtual server ever gave to it.
+    pub hits: u64,
+    /// Flows this virtual server has on it now.
+    pub active: u64,
+}

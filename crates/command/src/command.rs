@@ -1,0 +1,180 @@
+//! A command as a value.
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verb {
+    /// `add`
+    Add,
+    /// `set`
+    Set,
+    /// `unset`
+    Unset,
+    /// `rm`
+    Rm,
+    /// `enable`
+    Enable,
+    /// `disable`
+    Disable,
+    /// `bind`
+    Bind,
+    /// `unbind`
+    Unbind,
+    /// `show`
+    Show,
+    /// `stat`
+    Stat,
+    /// `save`
+    Save,
+    /// `batch`
+    Batch,
+    /// `help`
+    Help,
+    /// `exit`
+    Exit,
+    /// `quit`
+    Quit,
+}
+
+/// What to do it to; `None` for commands of one word such as `batch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Noun {
+    /// A command without an object.
+    None,
+    /// `server`
+    Server,
+    /// `service`
+    Service,
+    /// `lb vserver`
+    LbVserver,
+    /// `ns config`
+    NsConfig,
+    /// `ns runningConfig`
+    NsRunningConfig,
+    /// `ns version`
+    NsVersion,
+}
+
+/// An argument, positional or option, by its meaning. `Key` is named after the canonical spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each row of the table documents its key")]
+pub enum Key {
+    // positional
+    Name,
+    Address,
+    ServerName,
+    ServiceType,
+    Port,
+    ServiceName,
+    // options that work
+    IpAddress,
+    State,
+    Comment,
+    MaxClient,
+    CltTimeout,
+    SvrTimeout,
+    DownStateFlush,
+    Weight,
+    LbMethod,
+    PersistenceType,
+    NewServiceRequest,
+    NewServiceRequestUnit,
+    NewServiceRequestIncrementInterval,
+    Force,
+    FileName,
+    NTimes,
+    OutFile,
+    Words,
+    // options without effect here, kept and written back
+    Gslb,
+    MaxReq,
+    Cip,
+    Usip,
+    UseProxyPort,
+    Sp,
+    Cka,
+    Tcpb,
+    Cmp,
+    CustomServerId,
+    AppflowLog,
+    DevNo,
+}
+
+/// A value of an argument, already checked against its row of the table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Value {
+    /// A name or free text.
+    Text(String),
+    /// A number within its bounds.
+    Integer(u64),
+    /// An address.
+    Address(IpAddr),
+    /// `*` as an address.
+    AnyAddress,
+    /// A port; 0 only where the address is `0.0.0.0` and means "not addressable".
+    Port(u16),
+    /// `*` as a port.
+    AnyPort,
+    /// One of a closed list, in the table's spelling.
+    Choice(String),
+}
+
+/// One argument of a command. A flag, and an option of `unset`, has no values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arg {
+    /// Which.
+    pub key: Key,
+    /// Its values, in order.
+    pub values: Vec<Value>,
+}
+
+/// A command whose words have been checked against the table. Positionals come first, in table order;
+/// options follow in the order typed. No key occurs twice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// What to do.
+    pub verb: Verb,
+    /// To what.
+    pub noun: Noun,
+    /// With which arguments.
+    pub args: Vec<Arg>,
+}
+
+impl Command {
+    /// Returns the argument `key`, if it was given.
+    pub fn arg(&self, key: Key) -> Option<&Arg> {
+        self.args.iter().find(|arg| arg.key == key)
+    }
+
+    /// Returns the first value of `key`.
+    pub fn value(&self, key: Key) -> Option<&Value> {
+        self.arg(key).and_then(|arg| arg.values.first())
+    }
+
+    /// Returns the text of `key`, for names, free text and choices.
+    pub fn text(&self, key: Key) -> Option<&str> {
+        match self.value(key)? {
+            Value::Text(text) | Value::Choice(text) => Some(text),
+            Value::Integer(_)
+            | Value::Address(_)
+            | Value::AnyAddress
+            | Value::Port(_)
+            | Value::AnyPort => None,
+        }
+    }
+
+    /// Returns the number of `key`.
+    pub fn integer(&self, key: Key) -> Option<u64> {
+        match self.value(key)? {
+            Value::Integer(number) => Some(*number),
+            Value::Port(port) => Some(u64::from(*port)),
+            Value::Text(_)
+            | Value::Choice(_)
+            | Value::Address(_)
+            | Value::AnyAddress
+            | Value::AnyPort => None,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The data plane: moves bytes. Owns sockets, workers, timers and the only clock; asks
+//! `sluice_balance::Engine` for every decision.
+
+mod clock;
+mod plane;
+
+pub use plane::{Dataplane, Options, PrepareError, Prepared};

@@ -1,0 +1,15 @@
+//! The control protocol between shell and daemon.
+//!
+//! Frames over a Unix socket: a length (u32, big endian, at most [`FRAME_MAX`]), then one bincode
+//! message. Both sides first send a [`Hello`]; then the client sends [`Request`]s one at a time and
+//! gets for each any number of [`Reply::Row`] and [`Reply::Warning`], then exactly one [`Reply::Done`]
+//! or [`Reply::Error`].
+
+mod message;
+mod rows;
+
+pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
+pub use rows::{
+    BoundService, BoundStat, ConfigStatus, Row, ServerRow, ServerService, ServiceRow, ServiceStat,
+    VserverRow, VserverStat,
+};

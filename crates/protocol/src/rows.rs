@@ -1,0 +1,227 @@
+//! Typed rows of answers. The front end renders them; field names are the names in `--json`.
+//!
+//! `settings` holds the value in force of every option of the object, by the spelling of the table
+//! (`cltTimeout` -> `9000`), defaults included.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Row {
+    /// A name, for completion.
+    Name(String),
+    /// One line of a configuration.
+    Line(String),
+    /// `show server`
+    Server(ServerRow),
+    /// `show service`
+    Service(ServiceRow),
+    /// `show lb vserver`
+    Vserver(VserverRow),
+    /// `stat service`, and per service of `stat server`
+    ServiceStat(ServiceStat),
+    /// `stat lb vserver`
+    VserverStat(VserverStat),
+    /// `show ns config`
+    Config(ConfigStatus),
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerRow {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: String,
+    /// `ENABLED` or `DISABLED`.
+    pub state: String,
+    /// Its comment.
+    pub comment: Option<String>,
+    /// Its services, in the detailed form.
+    pub services: Vec<ServerService>,
+}
+
+/// A service of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerService {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: String,
+    /// Its port.
+    pub port: String,
+    /// Its type.
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    pub state: String,
+}
+
+/// A service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceRow {
+    /// Its name.
+    pub name: String,
+    /// The name of its server.
+    pub server: String,
+    /// Its address.
+    pub address: String,
+    /// Its port.
+    pub port: String,
+    /// Its type.
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    pub state: String,
+    /// When the state last changed, milliseconds since 1970 UTC.
+    pub state_change_unix_ms: u64,
+    /// How long ago that was.
+    pub state_age_ms: u64,
+    /// Options in force.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A virtual server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VserverRow {
+    /// Its name.
+    pub name: String,
+    /// Its address; `0.0.0.0` when it has none.
+    pub address: String,
+    /// Its port; `0` when it has none.
+    pub port: String,
+    /// Its type.
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    pub state: String,
+    /// The state with its backups taken into account.
+    pub effective_state: String,
+    /// When the state last changed, milliseconds since 1970 UTC.
+    pub state_change_unix_ms: u64,
+    /// How long ago that was.
+    pub state_age_ms: u64,
+    /// Bound services.
+    pub services_total: u64,
+    /// Bound services that are UP.
+    pub services_active: u64,
+    /// Options in force.
+    pub settings: BTreeMap<String, String>,
+    /// The bound services, when one virtual server was asked for; else `None`.
+    pub bound: Option<Vec<BoundService>>,
+}
+
+/// A bound service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundService {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: String,
+    /// Its port.
+    pub port: String,
+    /// Its type.
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    pub state: String,
+    /// Its weight.
+    pub weight: u64,
+}
+
+/// Statistics of a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of sluice_balance::ServiceStatus, documented there"
+)]
+pub struct ServiceStat {
+    pub name: String,
+    pub address: String,
+    pub port: String,
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OFS`.
+    pub state: String,
+    pub active: u64,
+    pub hits: u64,
+    pub hits_per_s: u64,
+    pub request_bytes: u64,
+    pub request_bytes_per_s: u64,
+    pub response_bytes: u64,
+    pub response_bytes_per_s: u64,
+    pub packets_received: u64,
+    pub packets_sent: u64,
+    /// `N` of LEASTBANDWIDTH: bytes both ways over the last 14 s.
+    pub window_bytes: u64,
+    /// `N` of LEASTPACKETS.
+    pub window_packets: u64,
+    pub connect_failures: u64,
+    pub service_resets: u64,
+    pub client_resets: u64,
+    pub idle_closes: u64,
+}
+
+/// Statistics of a virtual server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of sluice_balance::VserverStatus, documented there"
+)]
+pub struct VserverStat {
+    pub name: String,
+    pub address: String,
+    pub port: String,
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OFS`.
+    pub state: String,
+    /// Percent of the bound weight that is UP.
+    pub health: u64,
+    pub services_active: u64,
+    pub services_inactive: u64,
+    pub active: u64,
+    pub hits: u64,
+    pub hits_per_s: u64,
+    pub refused: u64,
+    pub request_bytes: u64,
+    pub request_bytes_per_s: u64,
+    pub response_bytes: u64,
+    pub response_bytes_per_s: u64,
+    pub packets_received: u64,
+    pub packets_sent: u64,
+    /// The bound services, when one virtual server was asked for; else `None`.
+    pub bound: Option<Vec<BoundStat>>,
+}
+
+/// A bound service in the statistics of its virtual server. `hits` and `active` are those through this
+/// virtual server; the windows are the service's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of sluice_balance::BindingStatus and ServiceStatus"
+)]
+pub struct BoundStat {
+    pub name: String,
+    pub address: String,
+    pub port: String,
+    pub service_type: String,
+    pub state: String,
+    pub weight: u64,
+    pub hits: u64,
+    pub active: u64,
+    pub window_bytes: u64,
+    pub window_packets: u64,
+}
+
+/// The configuration as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigStatus {
+    /// Where `save ns config` writes.
+    pub path: String,
+    /// Now, milliseconds since 1970 UTC.
+    pub system_unix_ms: u64,
+    /// When the running configuration last changed; `None` when never since the start.
+    pub changed_unix_ms: Option<u64>,
+    /// When it was last saved; `None` when never since the start.
+    pub saved_unix_ms: Option<u64>,
+    /// Whether the running configuration differs from the saved file.
+    pub unsaved: bool,
+    /// Lines of the boot file that failed: `FILE:LINE: ERROR: ...`.
+    pub boot_failures: Vec<String>,
+}
