@@ -4,11 +4,19 @@
 //! message. Both sides first send a [`Hello`]; then the client sends [`Request`]s one at a time and
 //! gets for each any number of [`Reply::Row`] and [`Reply::Warning`], then exactly one [`Reply::Done`]
 //! or [`Reply::Error`].
+//!
+//! The shape of [`Hello`] never changes, so that any two versions can tell each other apart.
 
+mod client;
+mod codec;
 mod message;
+mod paths;
 mod rows;
 
+pub use client::{Client, ClientError, Event, Foreign, Outcome};
+pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
+pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{
     BoundService, BoundStat, ConfigStatus, Row, ServerRow, ServerService, ServiceRow, ServiceStat,
     VserverRow, VserverStat,
