@@ -2,6 +2,11 @@
 //! `sluice_balance::Engine` for every decision.
 
 mod clock;
+mod listen;
 mod plane;
+mod shared;
+mod sys;
+mod token;
+mod udp;
 
 pub use plane::{Dataplane, Options, PrepareError, Prepared};
