@@ -15,12 +15,17 @@ pub struct FlowKey {
     pub dst: SocketAddr,
 }
 
-/// The place taken on a service by one flow. Given back with `Engine::handle_close`, once.
+/// The place taken on a service by one flow.
+///
+/// Given back once, with `Engine::handle_close` or, if no flow came of it, `Engine::handle_unused`:
+/// both consume it. It stays valid when what it names is removed or unbound meanwhile.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reservation that is not given back keeps its connection active for ever"]
 pub struct Reservation {
     pub(crate) vserver: VserverId,
     pub(crate) service: ServiceId,
+    /// The serial of the binding it was given through.
+    pub(crate) binding: u64,
 }
 
 impl Reservation {

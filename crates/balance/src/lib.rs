@@ -12,9 +12,16 @@ mod counters;
 mod engine;
 mod flow;
 mod ids;
+mod method;
 mod output;
+mod rate;
+mod service;
+mod services;
 mod snapshot;
 mod time;
+mod timeline;
+mod vserver;
+mod window;
 
 pub use change::{
     Bind, Change, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings,

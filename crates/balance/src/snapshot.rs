@@ -14,7 +14,7 @@ pub enum State {
 }
 
 /// The whole core at one moment. Rows are in the order of their numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// All services.
     pub services: Vec<ServiceStatus>,

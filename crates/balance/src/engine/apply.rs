@@ -1,0 +1,181 @@
+//! How configuration takes effect: one function per change, and the states that follow.
+//!
+//! Order of outputs: an object's own state, then the flows that end with it, then the virtual
+//! servers whose state follows, in the order in which they bound the service. The state an object
+//! begins with is no change and makes no output.
+
+use super::Engine;
+use crate::service::{Service, ends_flows};
+use crate::vserver::{Binding, Vserver};
+use crate::{
+    Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, VserverId,
+    VserverSettings,
+};
+
+impl Engine {
+    /// Takes one step of a configuration change into effect.
+    ///
+    /// Counters, windows, cursors and active connections of everything that the change does not
+    /// name stay as they are. A disabled virtual server keeps its listener.
+    ///
+    /// # Panics
+    /// When the change adds what exists, or names what does not: the plan it comes from is broken.
+    pub fn apply(&mut self, change: &Change, now: Instant) {
+        let now = self.advance(now);
+        match change {
+            Change::AddService(id, settings) => self.add_service(*id, settings, now),
+            Change::SetService(id, settings) => self.set_service(*id, settings, now),
+            Change::RemoveService(id) => self.remove_service(*id),
+            Change::AddVserver(id, settings) => self.add_vserver(*id, settings, now),
+            Change::SetVserver(id, settings) => self.set_vserver(*id, settings, now),
+            Change::RemoveVserver(id) => self.remove_vserver(*id),
+            Change::Bind(bind) => self.bind(bind, now),
+            Change::SetWeight(bind) => self.set_weight(bind),
+            Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
+        }
+    }
+
+    fn add_service(&mut self, id: ServiceId, settings: &ServiceSettings, now: Instant) {
+        self.services
+            .insert(id, Service::new(settings.clone(), now));
+        // The first service starts the sampling.
+        self.sample();
+    }
+
+    fn set_service(&mut self, id: ServiceId, settings: &ServiceSettings, now: Instant) {
+        let service = self.services.get_mut(id).expect(PLANNED);
+        let moved = settings.address != service.settings.address;
+        service.settings = settings.clone();
+        let former = service.update_state(now);
+        let state = service.state;
+        let bound_by = service.bound_by.clone();
+
+        let flush = settings.flush_on_down;
+        if former.is_some() {
+            self.outputs.push_back(Output::ServiceState(id, state, now));
+        }
+        // A TCP connection to the former address ends by itself; a UDP flow would go on there.
+        let left_behind = moved && settings.protocol == Protocol::Udp;
+        if left_behind || former.is_some_and(|old| ends_flows(settings.protocol, flush, old, state))
+        {
+            self.close_flows(None, Some(id));
+        }
+        if former.is_some() {
+            for vserver in bound_by {
+                self.update_vserver(vserver, now);
+            }
+        }
+    }
+
+    fn remove_service(&mut self, id: ServiceId) {
+        let service = self.services.remove(id).expect(PLANNED);
+        assert!(service.bound_by.is_empty(), "service {} is bound", id.0);
+        self.close_flows(None, Some(id));
+    }
+
+    fn add_vserver(&mut self, id: VserverId, settings: &VserverSettings, now: Instant) {
+        let vserver = Vserver::new(settings.clone(), now);
+        let former = self.vservers.insert(id, vserver);
+        assert!(former.is_none(), "virtual server {} exists already", id.0);
+        self.open_listener(id, settings);
+    }
+
+    fn set_vserver(&mut self, id: VserverId, settings: &VserverSettings, now: Instant) {
+        let vserver = self.vservers.get_mut(&id).expect(PLANNED);
+        let former = (vserver.settings.listen, vserver.settings.protocol);
+        vserver.set(settings.clone());
+        if former != (settings.listen, settings.protocol) {
+            let (listen, protocol) = former;
+            if listen.is_some() {
+                self.outputs.push_back(Output::CloseListener(id));
+                // Their answers would have to come from the address that is given up.
+                if protocol == Protocol::Udp {
+                    self.close_flows(Some(id), None);
+                }
+            }
+            self.open_listener(id, settings);
+        }
+        self.update_vserver(id, now);
+    }
+
+    fn remove_vserver(&mut self, id: VserverId) {
+        let vserver = self.vservers.remove(&id).expect(PLANNED);
+        for binding in &vserver.bindings {
+            let service = self.services.at_mut(binding.slot);
+            service.bound_by.retain(|bound_by| *bound_by != id);
+        }
+        if vserver.settings.listen.is_some() {
+            self.outputs.push_back(Output::CloseListener(id));
+        }
+        self.close_flows(Some(id), None);
+    }
+
+    fn bind(&mut self, bind: &Bind, now: Instant) {
+        let slot = self.services.slot(bind.service).expect(PLANNED);
+        let vserver = self.vservers.get_mut(&bind.vserver).expect(PLANNED);
+        self.binding_serial += 1;
+        vserver.bind(Binding {
+            service: bind.service,
+            slot,
+            weight: bind.weight,
+            active: 0,
+            hits: 0,
+            serial: self.binding_serial,
+        });
+        self.services.at_mut(slot).bound_by.push(bind.vserver);
+        self.update_vserver(bind.vserver, now);
+    }
+
+    fn set_weight(&mut self, bind: &Bind) {
+        let vserver = self.vservers.get_mut(&bind.vserver).expect(PLANNED);
+        vserver.binding_mut(bind.service).expect(PLANNED).weight = bind.weight;
+    }
+
+    fn unbind(&mut self, id: VserverId, service: ServiceId, now: Instant) {
+        let vserver = self.vservers.get_mut(&id).expect(PLANNED);
+        assert!(
+            vserver.unbind(service),
+            "service {} is not bound",
+            service.0
+        );
+        let bound_by = &mut self.services.get_mut(service).expect(PLANNED).bound_by;
+        bound_by.retain(|bound_by| *bound_by != id);
+        self.close_flows(Some(id), Some(service));
+        self.update_vserver(id, now);
+    }
+
+    /// Brings the state of a virtual server up to date, with what follows from a change of it.
+    fn update_vserver(&mut self, id: VserverId, now: Instant) {
+        let vserver = self.vservers.get_mut(&id).expect(PLANNED);
+        let Some(former) = vserver.update_state(&self.services, now) else {
+            return;
+        };
+        let state = vserver.state;
+        let VserverSettings {
+            protocol,
+            flush_on_down,
+            ..
+        } = vserver.settings;
+        self.outputs.push_back(Output::VserverState(id, state, now));
+        if ends_flows(protocol, flush_on_down, former, state) {
+            self.close_flows(Some(id), None);
+        }
+    }
+
+    fn open_listener(&mut self, id: VserverId, settings: &VserverSettings) {
+        if let Some(address) = settings.listen {
+            self.outputs.push_back(Output::OpenListener {
+                vserver: id,
+                protocol: settings.protocol,
+                address,
+            });
+        }
+    }
+
+    fn close_flows(&mut self, vserver: Option<VserverId>, service: Option<ServiceId>) {
+        let flows = CloseFlows { vserver, service };
+        self.outputs.push_back(Output::CloseFlows(flows));
+    }
+}
+
+const PLANNED: &str = "a plan names only objects and bindings that exist";

@@ -1,0 +1,204 @@
+//! The engine: one value that holds all balancing state and answers `select`.
+//!
+//! Owns the objects, the sampling of their counters and the queue of outputs. This file has the
+//! inputs and outputs of running traffic; how configuration takes effect is in `apply`, what is
+//! shown in `status`.
+
+mod apply;
+mod status;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::method::Candidate;
+use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
+use crate::services::Services;
+use crate::timeline::Timeline;
+use crate::vserver::Vserver;
+use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
+use crate::{
+    CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
+};
+
+/// All balancing state of the process.
+///
+/// Time never goes back: every call uses the later of its `now` and the last one seen, because
+/// callers read the clock before they hold the lock. Every call also takes the samples that have
+/// become due, so a late `handle_timeout` costs accuracy only while nothing else calls either.
+///
+/// The queue of outputs is bounded by its reader: only [`Engine::apply`] adds to it, a few entries
+/// for each object that changed, and whoever applies a change drains it afterwards.
+#[derive(Debug)]
+pub struct Engine {
+    now: Instant,
+    services: Services,
+    vservers: BTreeMap<VserverId, Vserver>,
+    window_times: Timeline<WINDOW_SLOTS>,
+    rate_times: Timeline<RATE_SLOTS>,
+    outputs: VecDeque<Output>,
+    /// Bindings ever made.
+    binding_serial: u64,
+    /// Room for the candidates of a choice, kept so that a choice allocates nothing.
+    scratch: Vec<Candidate>,
+}
+
+impl Engine {
+    /// Makes an engine without objects.
+    pub fn new() -> Self {
+        Self {
+            now: Instant::default(),
+            services: Services::default(),
+            vservers: BTreeMap::new(),
+            window_times: Timeline::new(WINDOW_STEP, WINDOW_SPAN),
+            rate_times: Timeline::new(RATE_STEP, RATE_SPAN),
+            outputs: VecDeque::new(),
+            binding_serial: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Chooses a service for a new flow and takes a place on it.
+    ///
+    /// The place is taken before the next choice is made, so `maxClient` and the counts that
+    /// methods compare are exact. `tried` are services that already failed this flow; they are left
+    /// out. A flow that is retried is a hit of each service it was given to. `flow` is for methods
+    /// that look at the client; those that exist so far do not.
+    ///
+    /// # Errors
+    /// [`Refusal`] says why no service could be chosen.
+    pub fn select(
+        &mut self,
+        vserver: VserverId,
+        _flow: &FlowKey,
+        tried: &[ServiceId],
+        now: Instant,
+    ) -> Result<Selection, Refusal> {
+        self.advance(now);
+        let base = self.window_times.base_slot();
+        let id = vserver;
+        let vserver = self.vservers.get_mut(&id).ok_or(Refusal::NoVserver)?;
+        let position = vserver
+            .choose(&self.services, tried, base, &mut self.scratch)
+            .inspect_err(|_| vserver.refused += 1)?;
+
+        vserver.active += 1;
+        vserver.hits += 1;
+        let binding = &mut vserver.bindings[position];
+        binding.active += 1;
+        binding.hits += 1;
+        let service = self.services.at_mut(binding.slot);
+        service.active += 1;
+        service.hits += 1;
+        Ok(Selection {
+            reservation: Reservation {
+                vserver: id,
+                service: binding.service,
+                binding: binding.serial,
+            },
+            address: service.settings.address,
+            service_counters: service.counters.clone(),
+            vserver_counters: vserver.counters.clone(),
+            client_idle: vserver.settings.idle,
+            service_idle: service.settings.idle,
+        })
+    }
+
+    /// Takes a place back: the flow has ended for `reason`.
+    ///
+    /// Objects of the flow that were removed meanwhile are left out.
+    pub fn handle_close(&mut self, reservation: Reservation, reason: CloseReason, now: Instant) {
+        self.advance(now);
+        self.release(&reservation, 0);
+        if let Some(service) = self.services.get_mut(reservation.service) {
+            service.count_end(reason);
+        }
+    }
+
+    /// Takes a place back that was never used; it counts nowhere, as if it had not been given.
+    ///
+    /// Only its turn is spent: later choices may have been made on top of it.
+    pub fn handle_unused(&mut self, reservation: Reservation, now: Instant) {
+        self.advance(now);
+        self.release(&reservation, 1);
+    }
+
+    /// Does what is due at `now`: samples the traffic windows.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.advance(now);
+    }
+
+    /// Returns when `handle_timeout` wants to be called next; never without services.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        (!self.services.is_empty()).then(|| self.window_times.due())
+    }
+
+    /// Returns the next thing to do, in the order it came up.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Whether `poll_output` would return something.
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    /// Gives a place back, and takes `hits` back with it.
+    fn release(&mut self, reservation: &Reservation, hits: u64) {
+        if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
+            vserver.active -= 1;
+            vserver.hits -= hits;
+            if let Some(binding) = vserver.binding_mut(reservation.service)
+                && binding.serial == reservation.binding
+            {
+                binding.active -= 1;
+                binding.hits -= hits;
+            }
+        }
+        if let Some(service) = self.services.get_mut(reservation.service) {
+            service.active -= 1;
+            service.hits -= hits;
+        }
+    }
+
+    /// Moves the time on, takes the samples that are due, and returns the time that counts.
+    fn advance(&mut self, now: Instant) -> Instant {
+        self.now = self.now.max(now);
+        self.sample();
+        self.now
+    }
+
+    /// Takes the samples that are due, of which there are none without services, and moves the
+    /// baselines on.
+    fn sample(&mut self) {
+        if !self.services.is_empty() {
+            if let Some(slot) = self.window_times.tick(self.now) {
+                self.record_windows(slot);
+            }
+            if let Some(slot) = self.rate_times.tick(self.now) {
+                self.record_rates(slot);
+            }
+        }
+        self.window_times.settle(self.now);
+        self.rate_times.settle(self.now);
+    }
+
+    fn record_windows(&mut self, slot: usize) {
+        for service in self.services.all_mut() {
+            service.record_window(slot);
+        }
+    }
+
+    fn record_rates(&mut self, slot: usize) {
+        for service in self.services.all_mut() {
+            service.record_rates(slot);
+        }
+        for vserver in self.vservers.values_mut() {
+            vserver.record_rates(slot);
+        }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self::new()
+    }
+}

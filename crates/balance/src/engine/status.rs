@@ -1,0 +1,48 @@
+//! What the engine shows of itself. Showing changes no decision: it only moves the time on.
+
+use super::Engine;
+use crate::service::Service;
+use crate::vserver::Vserver;
+use crate::{Instant, ServiceId, ServiceStatus, Snapshot, VserverId, VserverStatus};
+
+impl Engine {
+    /// Shows everything.
+    pub fn snapshot(&mut self, now: Instant) -> Snapshot {
+        self.advance(now);
+        let services = self.services.iter();
+        let vservers = self.vservers.iter();
+        Snapshot {
+            services: services
+                .map(|(id, service)| self.show_service(id, service))
+                .collect(),
+            vservers: vservers
+                .map(|(id, vserver)| self.show_vserver(*id, vserver))
+                .collect(),
+        }
+    }
+
+    /// Shows one service.
+    pub fn service_status(&mut self, id: ServiceId, now: Instant) -> Option<ServiceStatus> {
+        self.advance(now);
+        let service = self.services.get(id)?;
+        Some(self.show_service(id, service))
+    }
+
+    /// Shows one virtual server.
+    pub fn vserver_status(&mut self, id: VserverId, now: Instant) -> Option<VserverStatus> {
+        self.advance(now);
+        let vserver = self.vservers.get(&id)?;
+        Some(self.show_vserver(id, vserver))
+    }
+
+    fn show_service(&self, id: ServiceId, service: &Service) -> ServiceStatus {
+        let window = self.window_times.base_slot();
+        let rate = self.rate_times.base_slot();
+        service.status(id, window, rate, self.rate_times.base_age(self.now))
+    }
+
+    fn show_vserver(&self, id: VserverId, vserver: &Vserver) -> VserverStatus {
+        let rate = self.rate_times.base_slot();
+        vserver.status(id, &self.services, rate, self.rate_times.base_age(self.now))
+    }
+}

@@ -1,0 +1,157 @@
+//! One service: settings, state, load, counters.
+//!
+//! Invariants: `active` is the number of reservations out for it, from all virtual servers;
+//! `bound_by` names each virtual server that binds it, once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::rate::{Rates, Totals};
+use crate::window::{Traffic, Window};
+use crate::{
+    CloseReason, Counters, Instant, Protocol, ServiceId, ServiceSettings, ServiceStatus, State,
+    VserverId,
+};
+
+/// All that the core keeps of a service.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) state: State,
+    pub(crate) active: u64,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) window: Window,
+    pub(crate) settings: ServiceSettings,
+    pub(crate) hits: u64,
+    pub(crate) bound_by: Vec<VserverId>,
+    since: Instant,
+    failures: Failures,
+    rates: Rates,
+}
+
+/// How flows ended that did not simply finish.
+#[derive(Debug, Default)]
+struct Failures {
+    connect: u64,
+    service_reset: u64,
+    client_reset: u64,
+    idle: u64,
+}
+
+impl Service {
+    /// Makes a service that nothing is bound to and nothing was sent to.
+    pub(crate) fn new(settings: ServiceSettings, now: Instant) -> Self {
+        Self {
+            state: state_of(&settings),
+            active: 0,
+            counters: Arc::default(),
+            window: Window::new(),
+            settings,
+            hits: 0,
+            bound_by: Vec::new(),
+            since: now,
+            failures: Failures::default(),
+            rates: Rates::new(),
+        }
+    }
+
+    /// Whether another flow may be given to it, its state apart.
+    pub(crate) fn has_room(&self) -> bool {
+        let limit = self.settings.max_client;
+        limit.is_none_or(|limit| self.active < u64::from(limit))
+    }
+
+    /// Brings the state in line with the settings; returns the former one if it changed.
+    pub(crate) fn update_state(&mut self, now: Instant) -> Option<State> {
+        let state = state_of(&self.settings);
+        if state == self.state {
+            return None;
+        }
+        self.since = now;
+        Some(std::mem::replace(&mut self.state, state))
+    }
+
+    /// Counts the end of a flow.
+    pub(crate) fn count_end(&mut self, reason: CloseReason) {
+        let failures = &mut self.failures;
+        match reason {
+            CloseReason::ConnectFailed => failures.connect += 1,
+            CloseReason::ServiceReset => failures.service_reset += 1,
+            CloseReason::ClientReset => failures.client_reset += 1,
+            CloseReason::IdleLimit => failures.idle += 1,
+            CloseReason::Finished | CloseReason::Flushed | CloseReason::Local => {}
+        }
+    }
+
+    /// Keeps a sample of the traffic.
+    pub(crate) fn record_window(&mut self, slot: usize) {
+        self.window.record(slot, Traffic::of(&self.counters));
+    }
+
+    /// Keeps a sample for the rates.
+    pub(crate) fn record_rates(&mut self, slot: usize) {
+        self.rates.record(slot, self.totals());
+    }
+
+    /// Shows the service; `window` and `rate` are the slots of the baselines.
+    pub(crate) fn status(
+        &self,
+        id: ServiceId,
+        window: usize,
+        rate: usize,
+        rate_age: Duration,
+    ) -> ServiceStatus {
+        let counters = &self.counters;
+        let totals = self.totals();
+        let per_second = self.rates.per_second(totals, rate, rate_age);
+        ServiceStatus {
+            id,
+            state: self.state,
+            since: self.since,
+            active: self.active,
+            hits: self.hits,
+            hits_per_s: per_second.hits,
+            bytes_in: totals.bytes_in,
+            bytes_out: totals.bytes_out,
+            bytes_in_per_s: per_second.bytes_in,
+            bytes_out_per_s: per_second.bytes_out,
+            packets_in: counters.packets_in(),
+            packets_out: counters.packets_out(),
+            window_bytes: self.window.bytes(counters, window),
+            window_packets: self.window.packets(counters, window),
+            connect_failures: self.failures.connect,
+            service_resets: self.failures.service_reset,
+            client_resets: self.failures.client_reset,
+            idle_closes: self.failures.idle,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals {
+            hits: self.hits,
+            bytes_in: self.counters.bytes_in(),
+            bytes_out: self.counters.bytes_out(),
+        }
+    }
+}
+
+/// Until a monitor says otherwise, an enabled service is UP.
+fn state_of(settings: &ServiceSettings) -> State {
+    if settings.enabled {
+        State::Up
+    } else {
+        State::OutOfService
+    }
+}
+
+/// Whether flows end when the state of their service or virtual server goes from `old` to `new`.
+///
+/// With `flush_on_down` they end when it goes away from UP, and when the operator disables it in
+/// whatever state. A UDP flow has no end that anybody would wait for: it leaves what was disabled
+/// with its next datagram, so it ends here too.
+pub(crate) fn ends_flows(protocol: Protocol, flush_on_down: bool, old: State, new: State) -> bool {
+    match (old, new) {
+        (_, State::Up) | (State::Down | State::OutOfService, State::Down) => false,
+        (State::Up, State::Down) => flush_on_down,
+        (_, State::OutOfService) => flush_on_down || protocol == Protocol::Udp,
+    }
+}
