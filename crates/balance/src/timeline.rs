@@ -171,6 +171,7 @@ mod tests {
     fn full_ring_still_holds_the_base_with_the_worst_spacing() {
         // The end of a cell, then the start of the following one: as close as two samples can be.
         let spacing = |cell: u64| cell * 250 + if cell % 2 == 1 { 249 } else { 0 };
+        let mut line = timeline();
         let mut taken = Vec::new();
         for ms in (0..40).map(spacing) {
             assert!(line.tick(at(ms)).is_some());
