@@ -1,0 +1,117 @@
+//! Where text goes: answers to one stream, errors to another.
+//!
+//! A reader that has gone (a broken pipe) is no error and ends nothing: a batch that was only half run
+//! because somebody looked at its first lines would be worse. What cannot be written for another reason
+//! is remembered and reported once, at the end.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
+
+/// The two streams.
+pub(crate) struct Output {
+    out: Stream,
+    err: Stream,
+}
+
+impl Output {
+    /// Writes to the process's own streams.
+    pub(crate) fn standard() -> Self {
+        Self {
+            out: Stream::new(Box::new(io::stdout())),
+            err: Stream::new(Box::new(io::stderr())),
+        }
+    }
+
+    /// Writes everything, errors too, into one file, in order.
+    pub(crate) fn file(file: File) -> Self {
+        let file = Arc::new(file);
+        Self {
+            out: Stream::new(Box::new(Arc::clone(&file))),
+            err: Stream::new(Box::new(file)),
+        }
+    }
+
+    /// Writes an answer.
+    pub(crate) fn out(&mut self, text: &str) {
+        self.out.write(text);
+    }
+
+    /// Writes an error or a warning.
+    pub(crate) fn err(&mut self, text: &str) {
+        self.err.write(text);
+    }
+
+    /// Returns why something could not be written, once.
+    pub(crate) fn take_problem(&mut self) -> Option<io::Error> {
+        self.out.problem.take().or_else(|| self.err.problem.take())
+    }
+}
+
+struct Stream {
+    /// `None` once writing has failed.
+    writer: Option<Box<dyn Write>>,
+    problem: Option<io::Error>,
+}
+
+impl Stream {
+    fn new(writer: Box<dyn Write>) -> Self {
+        Self {
+            writer: Some(writer),
+            problem: None,
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        let Some(writer) = &mut self.writer else {
+            return;
+        };
+        let written = writer
+            .write_all(text.as_bytes())
+            .and_then(|()| writer.flush());
+        if let Err(error) = written {
+            self.writer = None;
+            if error.kind() != ErrorKind::BrokenPipe {
+                self.problem = Some(error);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_problem() {
+        let mut stream = Stream::new(Box::new(Broken(ErrorKind::BrokenPipe)));
+        stream.write("x");
+        stream.write("y");
+        assert!(stream.problem.is_none());
+    }
+
+    #[test]
+    fn a_full_disk_is_a_problem_and_told_once() {
+        let mut output = Output {
+            out: Stream::new(Box::new(Broken(ErrorKind::StorageFull))),
+            err: Stream::new(Box::new(io::sink())),
+        };
+        output.out("x");
+        output.out("y");
+        let problem = output.take_problem().map(|error| error.kind());
+        assert_eq!(problem, Some(ErrorKind::StorageFull));
+        assert!(output.take_problem().is_none());
+    }
+}

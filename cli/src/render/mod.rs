@@ -1,0 +1,60 @@
+//! Turns the rows of an answer into the text of the reference, one file per object.
+//!
+//! Owns the layout alone: what a value is has been decided by the daemon. Only lines whose option
+//! exists are printed. Names and numbers are never shortened (the reference does so without
+//! `-fullValues`): a name that cannot be told from another, or a byte count that is not exact, helps
+//! nobody.
+//!
+//! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
+
+mod config;
+mod layout;
+mod server;
+mod service;
+mod stat_service;
+mod stat_vserver;
+mod time;
+mod vserver;
+
+use jiff::tz::TimeZone;
+use sluice_protocol::Row;
+
+use crate::escape::escape_row;
+
+/// Whether a command asked for one object or for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// All objects: numbered, short.
+    List,
+    /// One object: with what is bound to it.
+    Single,
+}
+
+/// Returns the text of an answer, each line ended; no rows are no text.
+pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
+    let rows: Vec<Row> = rows.iter().map(escape_row).collect();
+    let mut text = String::new();
+    let mut services = Vec::new();
+    let mut vservers = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let head = layout::head(form, index);
+        match row {
+            Row::Name(line) | Row::Line(line) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            Row::Server(row) => server::push(&mut text, &head, form, row),
+            Row::Service(row) => service::push(&mut text, &head, row, zone),
+            Row::Vserver(row) => vserver::push(&mut text, &head, row, zone),
+            Row::ServiceStat(row) => services.push(row),
+            Row::VserverStat(row) => vservers.push(row),
+            Row::Config(row) => config::push(&mut text, row, zone),
+        }
+    }
+    stat_service::push(&mut text, form, &services);
+    stat_vserver::push(&mut text, form, &vservers);
+    text
+}
+
+#[cfg(test)]
+mod tests;

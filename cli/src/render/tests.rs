@@ -1,0 +1,368 @@
+//! Golden texts: tabs, blanks and labels exactly as in the reference.
+
+use super::*;
+use sluice_protocol::{
+    BoundService, BoundStat, ConfigStatus, ServerRow, ServerService, ServiceRow, ServiceStat,
+    VserverRow, VserverStat,
+};
+use std::collections::BTreeMap;
+
+fn show(rows: &[Row], form: Form) -> String {
+    text(rows, form, &TimeZone::UTC)
+}
+
+fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let owned = pairs
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    owned.collect()
+}
+
+fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
+    VserverRow {
+        name: "v1".to_owned(),
+        address: "10.0.0.1".to_owned(),
+        port: "80".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "UP".to_owned(),
+        effective_state: "UP".to_owned(),
+        state_change_unix_ms: 1_657_616_613_000,
+        state_age_ms: 3_176_600,
+        services_total: 2,
+        services_active: 1,
+        settings: settings(&[
+            ("cltTimeout", "9000"),
+            ("downStateFlush", "ENABLED"),
+            ("comment", "text"),
+            ("appflowLog", "ENABLED"),
+            ("lbMethod", "LEASTBANDWIDTH"),
+            ("persistenceType", "NONE"),
+            ("newServiceRequest", "25"),
+            ("newServiceRequestUnit", "PERCENT"),
+            ("newServiceRequestIncrementInterval", "5"),
+        ]),
+        bound,
+    }
+}
+
+fn bound(name: &str, state: &str, weight: u64) -> BoundService {
+    BoundService {
+        name: name.to_owned(),
+        address: "10.0.1.1".to_owned(),
+        port: "80".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: state.to_owned(),
+        weight,
+    }
+}
+
+const VSERVER_BODY: &str = "\tState: UP
+\tLast state change was at Tue Jul 12 09:03:33 2022
+\tTime since last state change: 0 days, 00:52:56.600
+\tEffective State: UP
+\tClient Idle Timeout: 9000 sec
+\tDown state flush: ENABLED
+\tComment: \"text\"
+\tAppflow logging: ENABLED
+\tNo. of Bound Services :  2 (Total) \t 1 (Active)
+\tConfigured Method: LEASTBANDWIDTH\tBackupMethod: ROUNDROBIN
+\tMode: IP
+\tPersistence: NONE
+\tNew Service Startup Request Rate: 25 PERCENT, Increment Interval: 5
+";
+
+#[test]
+fn no_rows_are_no_text() {
+    assert_eq!(show(&[], Form::List), "");
+}
+
+#[test]
+fn a_list_of_virtual_servers_is_numbered() {
+    let rows = [Row::Vserver(vserver(None)), Row::Vserver(vserver(None))];
+    let expected = format!(
+        "1)\tv1 (10.0.0.1:80) - TCP\tType: ADDRESS \n{VSERVER_BODY}\
+         2)\tv1 (10.0.0.1:80) - TCP\tType: ADDRESS \n{VSERVER_BODY}"
+    );
+    assert_eq!(show(&rows, Form::List), expected);
+}
+
+#[test]
+fn one_virtual_server_lists_its_services() {
+    let services = vec![bound("svc1", "UP", 1), bound("svc2", "DOWN", 3)];
+    let expected = format!(
+        "\tv1 (10.0.0.1:80) - TCP\tType: ADDRESS \n{VSERVER_BODY}\
+         1) svc1 (10.0.1.1: 80) - TCP State: UP\tWeight: 1\n\
+         2) svc2 (10.0.1.1: 80) - TCP State: DOWN\tWeight: 3\n"
+    );
+    let row = Row::Vserver(vserver(Some(services)));
+    assert_eq!(show(&[row], Form::Single), expected);
+}
+
+#[test]
+fn a_virtual_server_without_an_address_says_so_and_prints_no_absent_option() {
+    let row = VserverRow {
+        address: "0.0.0.0".to_owned(),
+        port: "0".to_owned(),
+        settings: settings(&[
+            ("lbMethod", "ROUNDROBIN"),
+            ("newServiceRequest", "0 PER_SECOND"),
+        ]),
+        ..vserver(None)
+    };
+    let expected = "\tv1 (0.0.0.0:0) - TCP\tType: NONADDRESS 
+\tState: UP
+\tLast state change was at Tue Jul 12 09:03:33 2022
+\tTime since last state change: 0 days, 00:52:56.600
+\tEffective State: UP  ARP:DISABLED
+\tNo. of Bound Services :  2 (Total) \t 1 (Active)
+\tConfigured Method: ROUNDROBIN\tBackupMethod: NONE
+\tMode: IP
+\tNew Service Startup Request Rate: 0 PER_SECOND, Increment Interval: 0
+";
+    assert_eq!(show(&[Row::Vserver(row)], Form::Single), expected);
+}
+
+#[test]
+fn a_service_shows_the_options_it_has() {
+    let row = Row::Service(ServiceRow {
+        name: "svc1".to_owned(),
+        server: "printserver-1".to_owned(),
+        address: "10.100.30.231".to_owned(),
+        port: "80".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "UP".to_owned(),
+        state_change_unix_ms: 1_434_093_002_000,
+        state_age_ms: 1_171_550,
+        settings: settings(&[
+            ("CustomServerID", "None"),
+            ("maxClient", "0"),
+            ("maxReq", "0"),
+            ("usip", "NO"),
+            ("CKA", "NO"),
+            ("TCPB", "NO"),
+            ("CMP", "NO"),
+            ("cltTimeout", "9000"),
+            ("svrTimeout", "9000"),
+            ("cip", "DISABLED"),
+            ("sp", "OFF"),
+            ("downStateFlush", "ENABLED"),
+            ("appflowLog", "ENABLED"),
+        ]),
+    });
+    let expected = "1)\tsvc1 (10.100.30.231:80) - TCP
+\tState: UP
+\tLast state change was at Fri Jun 12 07:10:02 2015
+\tTime since last state change: 0 days, 00:19:31.550
+\tServer Name: printserver-1
+\tServer ID : None 
+\tMax Conn: 0\tMax Req: 0
+\tUse Source IP: NO
+\tClient Keepalive(CKA): NO
+\tTCP Buffering(TCPB): NO
+\tHTTP Compression(CMP): NO
+\tIdle timeout: Client: 9000 sec\tServer: 9000 sec
+\tClient IP: DISABLED
+\tSP: OFF
+\tDown state flush: ENABLED
+\tAppflow logging: ENABLED
+";
+    assert_eq!(show(&[row], Form::List), expected);
+}
+
+#[test]
+fn a_server_pads_its_name_by_form_and_lists_its_services() {
+    let mut row = ServerRow {
+        name: "printserver-1".to_owned(),
+        address: "10.100.30.231".to_owned(),
+        state: "ENABLED".to_owned(),
+        comment: None,
+        services: Vec::new(),
+    };
+    assert_eq!(
+        show(&[Row::Server(row.clone())], Form::List),
+        "1)\tName:     printserver-1      State:ENABLED\n\tIPAddress:   10.100.30.231\n"
+    );
+    row.comment = Some("left rack".to_owned());
+    row.services.push(ServerService {
+        name: "svc1".to_owned(),
+        address: "10.100.30.231".to_owned(),
+        port: "80".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "UP".to_owned(),
+    });
+    assert_eq!(
+        show(&[Row::Server(row)], Form::Single),
+        "\tName:             printserver-1      State:ENABLED\n\tIPAddress:   10.100.30.231\n\
+         \tComment: \"left rack\"\n\n\t1)\tsvc1 (10.100.30.231:80) - TCP\n\t\tState: UP\n"
+    );
+}
+
+fn vserver_stat(bound: Option<Vec<BoundStat>>) -> Row {
+    Row::VserverStat(VserverStat {
+        name: "v1".to_owned(),
+        address: "172.17.0.6".to_owned(),
+        port: "10080".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "UP".to_owned(),
+        health: 100,
+        services_active: 2,
+        services_inactive: 0,
+        active: 3,
+        hits: 12,
+        hits_per_s: 2,
+        refused: 1,
+        request_bytes: 1_073_741_824,
+        request_bytes_per_s: 1024,
+        response_bytes: 99,
+        response_bytes_per_s: 0,
+        packets_received: 7,
+        packets_sent: 8,
+        bound,
+    })
+}
+
+#[test]
+fn statistics_of_all_virtual_servers_are_a_table() {
+    let rows = [vserver_stat(None), vserver_stat(None)];
+    let expected = "
+Virtual Server(s) Summary
+                      vsvrIP  port     Protocol        State   Health  actSvcs
+v1                172.17.0.6 10080          TCP           UP      100        2
+
+v1                172.17.0.6 10080          TCP           UP      100        2
+
+";
+    assert_eq!(show(&rows, Form::List), expected);
+}
+
+#[test]
+fn statistics_of_one_virtual_server_show_what_the_choice_looks_at() {
+    let bound = BoundStat {
+        name: "s1".to_owned(),
+        address: "172.17.0.7".to_owned(),
+        port: "80".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "UP".to_owned(),
+        weight: 3,
+        hits: 12,
+        active: 3,
+        window_bytes: 8_750_000,
+        window_packets: 41,
+    };
+    let expected = "
+Virtual Server Summary
+                      vsvrIP  port     Protocol        State   Health  actSvcs
+v1                172.17.0.6 10080          TCP           UP      100        2
+
+           inactSvcs
+v1                 0
+
+Virtual Server Statistics
+                                          Rate (/s)                Total
+Vserver hits                                       2                   12
+Request bytes                                   1024           1073741824
+Response bytes                                     0                   99
+Total Packets rcvd                                --                    7
+Total Packets sent                                --                    8
+Current client connections                        --                    3
+Requests refused                                  --                    1
+
+Bound Service(s) Summary
+                          IP  port         Type        State     Hits   Active   Weight   Mbit/s (14 s)  Packets (14 s)
+s1                172.17.0.7    80          TCP           UP       12        3        3           5.000              41
+";
+    assert_eq!(
+        show(&[vserver_stat(Some(vec![bound]))], Form::Single),
+        expected
+    );
+}
+
+fn service_stat() -> Row {
+    Row::ServiceStat(ServiceStat {
+        name: "s1".to_owned(),
+        address: "10.0.0.1".to_owned(),
+        port: "8001".to_owned(),
+        service_type: "TCP".to_owned(),
+        state: "OFS".to_owned(),
+        active: 1,
+        hits: 5,
+        hits_per_s: 4,
+        request_bytes: 18_446_744_073_709_551_615,
+        request_bytes_per_s: 125_000,
+        response_bytes: 1_073_741_824,
+        response_bytes_per_s: 250_000,
+        packets_received: 9,
+        packets_sent: 10,
+        window_bytes: 1_752_000,
+        window_packets: 11,
+        connect_failures: 12,
+        service_resets: 13,
+        client_resets: 14,
+        idle_closes: 15,
+    })
+}
+
+#[test]
+fn statistics_of_one_service_are_exact() {
+    let expected = "
+Service Summary
+                          IP  port         Type        State    Req/s   Active   Mbit/s (14 s)
+s1                  10.0.0.1  8001          TCP          OFS      4/s        1           1.001
+
+Service Statistics
+                                          Rate (/s)                Total
+Throughput (Mbps)                              3.000                   --
+Bandwidth (14 s, Mbit/s)                       1.001                   --
+Bytes (14 s)                                      --              1752000
+Packets (14 s)                                    --                   11
+Service hits                                       4                    5
+Request bytes                                 125000 18446744073709551615
+Response bytes                                250000           1073741824
+Total Packets rcvd                                --                    9
+Total Packets sent                                --                   10
+Current client connections                        --                    1
+Connect failures                                  --                   12
+Resets by the service                             --                   13
+Resets by the client                              --                   14
+Closed by the idle limit                          --                   15
+";
+    assert_eq!(show(&[service_stat()], Form::Single), expected);
+}
+
+#[test]
+fn statistics_of_services_are_a_table() {
+    let expected = "
+Service(s) Summary
+                          IP  port         Type        State    Req/s   Active   Mbit/s (14 s)
+s1                  10.0.0.1  8001          TCP          OFS      4/s        1           1.001
+
+";
+    assert_eq!(show(&[service_stat()], Form::List), expected);
+}
+
+#[test]
+fn the_configuration_tells_what_is_unsaved_and_what_failed() {
+    let row = Row::Config(ConfigStatus {
+        path: "/etc/sluice/ns.conf".to_owned(),
+        system_unix_ms: 1_434_094_166_000,
+        changed_unix_ms: Some(1_434_093_601_000),
+        saved_unix_ms: None,
+        unsaved: true,
+        boot_failures: vec!["ns.conf:3: ERROR: No such resource\x1b[2J".to_owned()],
+    });
+    let expected = "\tConfiguration File: /etc/sluice/ns.conf
+\t                   System Time: Fri Jun 12 07:29:26 2015
+\t      Last Config Changed Time: Fri Jun 12 07:20:01 2015
+\t        Last Config Saved Time: not since the start
+\tConfig Changed since Last Saved Config: TRUE
+\tLines that failed at boot: 1
+\t\tns.conf:3: ERROR: No such resource\\x1b[2J
+";
+    assert_eq!(show(&[row], Form::List), expected);
+}
+
+#[test]
+fn lines_are_printed_as_they_are() {
+    let rows = [Row::Line("add server a 1.1.1.1".to_owned())];
+    assert_eq!(show(&rows, Form::List), "add server a 1.1.1.1\n");
+}

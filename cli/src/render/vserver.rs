@@ -1,0 +1,127 @@
+//! `show lb vserver`.
+
+use jiff::tz::TimeZone;
+use sluice_protocol::{BoundService, VserverRow};
+use std::collections::BTreeMap;
+
+use super::layout::{option, push_parts};
+use super::time::{age, ctime};
+
+/// Adds a virtual server and, when it was asked for alone, its bound services.
+pub(crate) fn push(text: &mut String, head: &str, row: &VserverRow, zone: &TimeZone) {
+    let (name, address, port) = (&row.name, &row.address, &row.port);
+    text.push_str(&format!(
+        "{head}{name} ({address}:{port}) - {}\tType: {} \n",
+        row.service_type,
+        if is_addressable(row) {
+            "ADDRESS"
+        } else {
+            "NONADDRESS"
+        },
+    ));
+    for line in lines(row, zone) {
+        push_parts(text, &line);
+    }
+    for (index, service) in row.bound.iter().flatten().enumerate() {
+        push_bound(text, index, service);
+    }
+}
+
+fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
+    let settings = &row.settings;
+    let line = |label: &str, key: &str| vec![option(settings, label, key)];
+    vec![
+        vec![Some(format!("State: {}", row.state))],
+        vec![Some(format!(
+            "Last state change was at {}",
+            ctime(row.state_change_unix_ms, zone)
+        ))],
+        vec![Some(format!(
+            "Time since last state change: {}",
+            age(row.state_age_ms)
+        ))],
+        vec![Some(effective_state(row))],
+        vec![option(settings, "Client Idle Timeout: ", "cltTimeout").map(|line| line + " sec")],
+        line("Down state flush: ", "downStateFlush"),
+        line("Disable Primary Vserver On Down : ", "disablePrimaryOnDown"),
+        vec![comment(settings)],
+        line("Appflow logging: ", "appflowLog"),
+        vec![
+            Some(format!(
+                "No. of Bound Services :  {} (Total) ",
+                row.services_total
+            )),
+            Some(format!(" {} (Active)", row.services_active)),
+        ],
+        method(settings),
+        vec![Some("Mode: IP".to_owned())],
+        line("Persistence: ", "persistenceType"),
+        line("Connection Failover: ", "connFailover"),
+        line("L2Conn: ", "l2Conn"),
+        vec![slow_start(settings)],
+    ]
+}
+
+fn is_addressable(row: &VserverRow) -> bool {
+    !(row.address == "0.0.0.0" && row.port == "0")
+}
+
+fn effective_state(row: &VserverRow) -> String {
+    let arp = if is_addressable(row) {
+        ""
+    } else {
+        "  ARP:DISABLED"
+    };
+    format!("Effective State: {}{arp}", row.effective_state)
+}
+
+/// Returns the comment in quotes, which is how the device tells an empty one from none.
+pub(crate) fn comment(settings: &BTreeMap<String, String>) -> Option<String> {
+    settings
+        .get("comment")
+        .filter(|comment| !comment.is_empty())
+        .map(|comment| format!("Comment: \"{comment}\""))
+}
+
+fn method(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+    let Some(method) = settings.get("lbMethod") else {
+        return Vec::new();
+    };
+    let backup = if method == "ROUNDROBIN" {
+        "NONE"
+    } else {
+        "ROUNDROBIN"
+    };
+    vec![
+        Some(format!("Configured Method: {method}")),
+        Some(format!("BackupMethod: {backup}")),
+    ]
+}
+
+/// The unit is a setting of its own; where it is not, it is the second word of the rate.
+fn slow_start(settings: &BTreeMap<String, String>) -> Option<String> {
+    let rate = settings.get("newServiceRequest")?;
+    let unit = settings
+        .get("newServiceRequestUnit")
+        .map_or("PER_SECOND", String::as_str);
+    let (rate, unit) = rate.split_once(' ').unwrap_or((rate, unit));
+    let interval = settings
+        .get("newServiceRequestIncrementInterval")
+        .map_or("0", String::as_str);
+    Some(format!(
+        "New Service Startup Request Rate: {rate} {unit}, Increment Interval: {interval}"
+    ))
+}
+
+fn push_bound(text: &mut String, index: usize, service: &BoundService) {
+    text.push_str(&format!(
+        "{}) {} ({}: {}) - {} State: {}\tWeight: {}\n",
+        index + 1,
+        service.name,
+        service.address,
+        service.port,
+        service.service_type,
+        service.state,
+        service.weight
+    ));
+}
