@@ -1,0 +1,150 @@
+//! The sessions that one worker owns: it reads their replies, and it ends them.
+//!
+//! Owns the places taken on services and the deadlines. Invariant: exactly one deadline for each
+//! session that has an idle limit.
+//!
+//! The idle rule: a session runs out once no datagram has passed in either direction for the
+//! shorter of the client's and the service's idle limit; `None` is no limit. The limits are those
+//! at the time the session began. A reply that waits unread counts as passed: it is read first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use slab::Slab;
+use sluice_balance::{Instant, Reservation};
+
+use super::expiry::{Expiry, Handle};
+use super::sessions::{Session, SessionKey};
+
+/// One session of this worker.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// Its key.
+    pub(super) key: SessionKey,
+    /// What all workers use of it.
+    pub(super) session: Arc<Session>,
+    /// The place on its service.
+    pub(super) reservation: Reservation,
+    /// The listener, by its place, that replies leave through.
+    pub(super) listener: usize,
+    /// How long it may be silent.
+    pub(super) idle: Option<Duration>,
+    /// Whether it waits for its next turn of reading.
+    pub(super) waiting: bool,
+}
+
+/// All sessions of this worker.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    flows: Slab<(u64, Flow)>,
+    by_key: HashMap<SessionKey, usize>,
+    expiry: Expiry,
+    serial: u64,
+}
+
+impl Flows {
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Finds a session by its key.
+    pub(super) fn find(&self, key: &SessionKey) -> Option<&Arc<Session>> {
+        let index = self.by_key.get(key)?;
+        self.flows.get(*index).map(|(_, flow)| &flow.session)
+    }
+
+    /// Returns the session at a place.
+    pub(super) fn at(&self, index: usize) -> Option<&Flow> {
+        self.flows.get(index).map(|(_, flow)| flow)
+    }
+
+    /// Returns the session at a place.
+    pub(super) fn at_mut(&mut self, index: usize) -> Option<&mut Flow> {
+        self.flows.get_mut(index).map(|(_, flow)| flow)
+    }
+
+    /// Returns the places of the sessions that `matches`.
+    pub(super) fn matching(&self, matches: impl Fn(&Flow) -> bool) -> Vec<usize> {
+        self.flows
+            .iter()
+            .filter(|(_, (_, flow))| matches(flow))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// Takes a new session in; returns its place.
+    pub(super) fn insert(&mut self, flow: Flow) -> usize {
+        self.serial += 1;
+        let (key, deadline) = (flow.key, deadline(&flow));
+        let index = self.flows.insert((self.serial, flow));
+        self.by_key.insert(key, index);
+        if let Some(at) = deadline {
+            self.expiry.set(
+                at,
+                Handle {
+                    index,
+                    serial: self.serial,
+                },
+            );
+        }
+        index
+    }
+
+    /// Ends the session at a place and takes it out.
+    pub(super) fn remove(&mut self, index: usize) -> Option<Flow> {
+        let (_, flow) = self.flows.try_remove(index)?;
+        flow.session.end();
+        self.by_key.remove(&flow.key);
+        let flows = &self.flows;
+        self.expiry
+            .shrink(flows.len(), |handle| is_alive(flows, handle));
+        Some(flow)
+    }
+
+    /// Returns when a session may have run out.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.expiry.next()
+    }
+
+    /// Finds a session that seems to have run out; the caller reads it and then calls `expire`.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<usize> {
+        while let Some(handle) = self.expiry.pop_due(now) {
+            if !is_alive(&self.flows, handle) {
+                continue;
+            }
+            match self.at(handle.index).and_then(deadline) {
+                Some(at) if at > now => self.expiry.set(at, handle),
+                Some(_) => return Some(handle.index),
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// Takes out the session that `pop_due` gave, or sets its deadline again if it is in use after
+    /// all.
+    pub(super) fn expire(&mut self, index: usize, now: Instant) -> Option<Flow> {
+        let (serial, flow) = self.flows.get(index)?;
+        let seen = flow.session.last_activity();
+        let at = seen + flow.idle?;
+        if at <= now && flow.session.end_if_unused_since(seen) {
+            return self.remove(index);
+        }
+        let (serial, again) = (*serial, deadline(flow)?);
+        self.expiry.set(again, Handle { index, serial });
+        None
+    }
+}
+
+fn is_alive(flows: &Slab<(u64, Flow)>, handle: Handle) -> bool {
+    flows
+        .get(handle.index)
+        .is_some_and(|(serial, _)| *serial == handle.serial)
+}
+
+fn deadline(flow: &Flow) -> Option<Instant> {
+    flow.idle.map(|idle| flow.session.last_activity() + idle)
+}
+

@@ -1,0 +1,320 @@
+//! The UDP sessions of the process: who owns which, how many there may be, what was dropped.
+//!
+//! Owns the table that all workers share and the bound on sessions. Does not own a session's life:
+//! the worker that made a session reads its replies and ends it. Invariants: one session a key;
+//! never more sessions than the limit; a guard of the table is never held across another call to
+//! the table, to the engine or to the system.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dashmap::{DashMap, Entry};
+use rustix::process::{Resource, getrlimit};
+use sluice_balance::{Counters, Instant, Selection, VserverId};
+
+/// What makes datagrams one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SessionKey {
+    /// The virtual server that was dialled.
+    pub(super) vserver: VserverId,
+    /// Where the client sends from.
+    pub(super) client: SocketAddr,
+    /// The local address that the client dialled, never a wildcard.
+    pub(super) dialled: SocketAddr,
+}
+
+/// One session: the socket towards its service, and when it was last used.
+///
+/// Any worker may send through the socket; only the owner receives from it.
+#[derive(Debug)]
+pub(super) struct Session {
+    socket: UdpSocket,
+    /// Nanoseconds of the last datagram either way, or [`ENDED`].
+    activity: AtomicU64,
+    service_counters: Arc<Counters>,
+    vserver_counters: Arc<Counters>,
+    _place: Place,
+}
+
+impl Session {
+    /// Makes a session that is in use at `now`.
+    pub(super) fn new(
+        socket: UdpSocket,
+        selection: &Selection,
+        place: Place,
+        now: Instant,
+    ) -> Self {
+        Self {
+            socket,
+            activity: AtomicU64::new(mark(now)),
+            service_counters: Arc::clone(&selection.service_counters),
+            vserver_counters: Arc::clone(&selection.vserver_counters),
+            _place: place,
+        }
+    }
+
+    /// Returns the socket, connected to the service.
+    pub(super) fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    /// Notes that a datagram passes at `now`; `false` when the session has ended.
+    ///
+    /// Whoever has heard `true` before sending can be sure that the session did not run out first.
+    pub(super) fn touch(&self, now: Instant) -> bool {
+        let later = |last| (last != ENDED).then_some(mark(now).max(last));
+        self.activity
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, later)
+            .is_ok()
+    }
+
+    /// Returns when a datagram last passed.
+    pub(super) fn last_activity(&self) -> Instant {
+        Instant::from_nanos(self.activity.load(Ordering::Acquire))
+    }
+
+    /// Ends the session unless it has been used since `seen`; returns whether it has ended.
+    pub(super) fn end_if_unused_since(&self, seen: Instant) -> bool {
+        let seen = seen.as_nanos();
+        self.activity
+            .compare_exchange(seen, ENDED, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Ends the session: no worker sends through it from now on.
+    pub(super) fn end(&self) {
+        self.activity.store(ENDED, Ordering::Release);
+    }
+
+    /// Counts datagrams that the system took towards the service.
+    pub(super) fn add_in(&self, bytes: u64, packets: u64) {
+        self.service_counters.add_in(bytes, packets);
+        self.vserver_counters.add_in(bytes, packets);
+    }
+
+    /// Counts datagrams that came from the service.
+    pub(super) fn add_out(&self, bytes: u64, packets: u64) {
+        self.service_counters.add_out(bytes, packets);
+        self.vserver_counters.add_out(bytes, packets);
+    }
+}
+
+/// All sessions of the process.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    table: DashMap<SessionKey, Arc<Session>>,
+    limit: AtomicUsize,
+    open: Arc<AtomicUsize>,
+    losses: Losses,
+    /// Nanoseconds of the last log line about the limit.
+    complained: AtomicU64,
+}
+
+impl Sessions {
+    /// Makes an empty table for at most `limit` sessions.
+    pub(crate) fn with_limit(limit: usize) -> Self {
+        Self {
+            table: DashMap::new(),
+            limit: AtomicUsize::new(limit),
+            open: Arc::default(),
+            losses: Losses::default(),
+            complained: AtomicU64::new(0),
+        }
+    }
+
+    /// Sets the limit; sessions beyond it go on.
+    pub(crate) fn set_limit(&self, limit: usize) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Shows the sessions and the drops of the process.
+    pub(crate) fn status(&self) -> UdpStatus {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        UdpStatus {
+            sessions: self.open.load(Ordering::Relaxed),
+            limit: self.limit.load(Ordering::Relaxed),
+            dropped_limit: read(&self.losses.limit),
+            dropped_refused: read(&self.losses.refused),
+            dropped_local: read(&self.losses.local),
+            dropped_truncated: read(&self.losses.truncated),
+            dropped_full: read(&self.losses.full),
+            dropped_unsendable: read(&self.losses.unsendable),
+            errors: read(&self.losses.errors),
+        }
+    }
+
+    /// Returns the counters of what did not get through.
+    pub(super) fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Takes the place of one more session, unless the limit is reached.
+    pub(super) fn claim(&self) -> Option<Place> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let more = |open| (open < limit).then_some(open + 1);
+        self.open
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        Some(Place(Arc::clone(&self.open)))
+    }
+
+    /// Finds the session of `key`, whichever worker owns it, and marks it as used.
+    pub(super) fn find(&self, key: &SessionKey, now: Instant) -> Option<Arc<Session>> {
+        let session = self.table.get(key).map(|entry| Arc::clone(&entry))?;
+        session.touch(now).then_some(session)
+    }
+
+    /// Enters a new session, unless another worker was faster: then returns that one's, marked as
+    /// used.
+    pub(super) fn enter(
+        &self,
+        key: SessionKey,
+        session: &Arc<Session>,
+        now: Instant,
+    ) -> Option<Arc<Session>> {
+        match self.table.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Arc::clone(session));
+                None
+            }
+            Entry::Occupied(mut occupied) => {
+                if occupied.get().touch(now) {
+                    return Some(Arc::clone(occupied.get()));
+                }
+                // It has ended, and its owner has not got round to removing it.
+                occupied.insert(Arc::clone(session));
+                None
+            }
+        }
+    }
+
+    /// Removes `session`, if it is still the one of `key`.
+    pub(super) fn remove(&self, key: &SessionKey, session: &Arc<Session>) {
+        self.table
+            .remove_if(key, |_, held| Arc::ptr_eq(held, session));
+    }
+
+    /// Whether the limit may be complained about at `now`: once a second in the whole process.
+    pub(super) fn may_complain(&self, now: Instant) -> bool {
+        let last = self.complained.load(Ordering::Relaxed);
+        let quiet = now.duration_since(Instant::from_nanos(last));
+        (last == 0 || quiet >= COMPLAINT_INTERVAL)
+            && self
+                .complained
+                .compare_exchange(last, mark(now).max(1), Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+}
+
+impl Default for Sessions {
+    /// Makes an empty table with the limit that the process's file descriptors allow now.
+    fn default() -> Self {
+        Self::with_limit(limit_for(getrlimit(Resource::Nofile).current))
+    }
+}
+
+/// The place of one session within the limit; given back when dropped, with its socket closed.
+#[derive(Debug)]
+pub(super) struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Cumulative counts of what did not get through.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    limit: AtomicU64,
+    refused: AtomicU64,
+    local: AtomicU64,
+    truncated: AtomicU64,
+    full: AtomicU64,
+    unsendable: AtomicU64,
+    errors: AtomicU64,
+}
+
+/// Why something did not get through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// The limit on sessions.
+    Limit,
+    /// No service could be chosen.
+    Refused,
+    /// No socket, port or route for a new session.
+    Local,
+    /// Not received whole.
+    Truncated,
+    /// A socket buffer was full.
+    Full,
+    /// The system would not send it: too large, forbidden, unreachable.
+    Unsendable,
+    /// Not a datagram of ours: an error that the network reported for an earlier one.
+    Reported,
+}
+
+impl Losses {
+    /// Counts `count` losses.
+    pub(super) fn add(&self, loss: Loss, count: usize) {
+        let counter = match loss {
+            Loss::Limit => &self.limit,
+            Loss::Refused => &self.refused,
+            Loss::Local => &self.local,
+            Loss::Truncated => &self.truncated,
+            Loss::Full => &self.full,
+            Loss::Unsendable => &self.unsendable,
+            Loss::Reported => &self.errors,
+        };
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+}
+
+/// The UDP sessions of the process at one moment, and the datagrams dropped since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UdpStatus {
+    /// Sessions open.
+    pub sessions: usize,
+    /// The most sessions that may be open.
+    pub limit: usize,
+    /// Datagrams dropped because a session more would have exceeded the limit.
+    pub dropped_limit: u64,
+    /// Datagrams dropped because no service could be chosen.
+    pub dropped_refused: u64,
+    /// Datagrams dropped because a new session got no socket, port or route.
+    pub dropped_local: u64,
+    /// Datagrams dropped because they were not received whole.
+    pub dropped_truncated: u64,
+    /// Datagrams dropped because a socket buffer was full.
+    pub dropped_full: u64,
+    /// Datagrams that the system would not send: too large, forbidden, unreachable.
+    pub dropped_unsendable: u64,
+    /// Errors that services or networks reported, such as a port without a listener. They end
+    /// nothing.
+    pub errors: u64,
+}
+
+/// Half of the descriptors are for sessions, one each; the others are left to connections, which
+/// need two each, to listeners and to the control socket.
+///
+/// Units: sessions for a soft limit of `descriptors`; `None` is unlimited.
+fn limit_for(descriptors: Option<u64>) -> usize {
+    let half = descriptors.map_or(LIMIT_MAX as u64, |descriptors| descriptors / 2);
+    usize::try_from(half).map_or(LIMIT_MAX, |half| half.min(LIMIT_MAX))
+}
+
+/// The instant as it is stored, distinct from [`ENDED`].
+fn mark(now: Instant) -> u64 {
+    now.as_nanos().min(ENDED - 1)
+}
+
+/// The most sessions however many descriptors there are.
+///
+/// Own choice: about 1 GiB of kernel and user memory at some kilobytes a session.
+const LIMIT_MAX: usize = 262_144;
+/// Stands for the activity of a session that has ended; the clock gets there after 584 years.
+const ENDED: u64 = u64::MAX;
+const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
+
