@@ -1,0 +1,16 @@
+//! Claims about the engine through its public interface, with an explicit clock and exact values.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the bench is test code, which the lint sees only in functions marked as tests"
+)]
+
+mod differential;
+mod lifecycle;
+mod limits;
+mod random;
+mod rig;
+mod round_robin;
+mod states;
+mod tables;
+mod window;
