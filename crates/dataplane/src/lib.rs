@@ -4,6 +4,7 @@
 mod clock;
 mod listen;
 mod plane;
+mod relay;
 mod shared;
 mod sys;
 mod token;
