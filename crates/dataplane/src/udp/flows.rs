@@ -147,4 +147,3 @@ fn is_alive(flows: &Slab<(u64, Flow)>, handle: Handle) -> bool {
 fn deadline(flow: &Flow) -> Option<Instant> {
     flow.idle.map(|idle| flow.session.last_activity() + idle)
 }
-

@@ -44,6 +44,7 @@ pub(super) fn send_run(
                 run.start += sent;
                 packets += sent as u64;
                 bytes += sent_bytes;
+                losses.add(Loss::Reported, usize::from(again));
                 again = false;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -66,4 +67,41 @@ pub(super) fn send_run(
 
 fn is_full(error: &Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn datagram(port: u16, truncated: bool) -> Datagram {
+        Datagram {
+            len: 1,
+            truncated,
+            from: Some(([192, 0, 2, 1], port).into()),
+            to: None,
+        }
+    }
+
+    #[test]
+    fn runs_keep_the_order_and_leave_out_what_is_not_whole() {
+        let losses = Losses::default();
+        let batch = [
+            datagram(1, true),
+            datagram(1, false),
+            datagram(1, false),
+            datagram(2, false),
+            datagram(1, false),
+            datagram(1, true),
+            datagram(1, false),
+            datagram(2, true),
+        ];
+        let mut runs = Vec::new();
+        let mut done = 0;
+        while let Some(run) = next_run(&batch, done, &losses) {
+            done = run.end;
+            runs.push(run);
+        }
+        assert_eq!(runs, [1..3, 3..4, 4..5, 6..7]);
+        assert_eq!(losses.count(Loss::Truncated), 3);
+    }
 }

@@ -296,14 +296,16 @@ impl UdpSide {
         if ended.is_empty() {
             return;
         }
-        for flow in &ended {
+        let mut reservations = Vec::with_capacity(ended.len());
+        for flow in ended {
             deregister(registry, flow.session.socket().as_fd());
             self.shared.udp.remove(&flow.key, &flow.session);
             tracing::trace!(worker = self.worker, key = ?flow.key, ?reason, "session ends");
+            reservations.push(flow.reservation);
         }
         self.shared.with_engine(|engine| {
-            for flow in ended {
-                engine.handle_close(flow.reservation, reason, now);
+            for reservation in reservations {
+                engine.handle_close(reservation, reason, now);
             }
         });
     }
@@ -335,3 +337,6 @@ fn deregister(registry: &Registry, socket: BorrowedFd<'_>) {
 const TURN_BATCHES: usize = 4;
 /// Sessions ended at one time, so that a burst of them does not hold up datagrams.
 const TURN_EXPIRIES: usize = 256;
+
+#[cfg(test)]
+mod tests;

@@ -131,17 +131,16 @@ impl Sessions {
 
     /// Shows the sessions and the drops of the process.
     pub(crate) fn status(&self) -> UdpStatus {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         UdpStatus {
             sessions: self.open.load(Ordering::Relaxed),
             limit: self.limit.load(Ordering::Relaxed),
-            dropped_limit: read(&self.losses.limit),
-            dropped_refused: read(&self.losses.refused),
-            dropped_local: read(&self.losses.local),
-            dropped_truncated: read(&self.losses.truncated),
-            dropped_full: read(&self.losses.full),
-            dropped_unsendable: read(&self.losses.unsendable),
-            errors: read(&self.losses.errors),
+            dropped_limit: self.losses.count(Loss::Limit),
+            dropped_refused: self.losses.count(Loss::Refused),
+            dropped_local: self.losses.count(Loss::Local),
+            dropped_truncated: self.losses.count(Loss::Truncated),
+            dropped_full: self.losses.count(Loss::Full),
+            dropped_unsendable: self.losses.count(Loss::Unsendable),
+            errors: self.losses.count(Loss::Reported),
         }
     }
 
@@ -234,7 +233,7 @@ pub(super) struct Losses {
     truncated: AtomicU64,
     full: AtomicU64,
     unsendable: AtomicU64,
-    errors: AtomicU64,
+    reported: AtomicU64,
 }
 
 /// Why something did not get through.
@@ -259,16 +258,25 @@ pub(super) enum Loss {
 impl Losses {
     /// Counts `count` losses.
     pub(super) fn add(&self, loss: Loss, count: usize) {
-        let counter = match loss {
+        self.counter(loss)
+            .fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// Returns how many there were.
+    pub(super) fn count(&self, loss: Loss) -> u64 {
+        self.counter(loss).load(Ordering::Relaxed)
+    }
+
+    fn counter(&self, loss: Loss) -> &AtomicU64 {
+        match loss {
             Loss::Limit => &self.limit,
             Loss::Refused => &self.refused,
             Loss::Local => &self.local,
             Loss::Truncated => &self.truncated,
             Loss::Full => &self.full,
             Loss::Unsendable => &self.unsendable,
-            Loss::Reported => &self.errors,
-        };
-        counter.fetch_add(count as u64, Ordering::Relaxed);
+            Loss::Reported => &self.reported,
+        }
     }
 }
 
@@ -318,3 +326,5 @@ const LIMIT_MAX: usize = 262_144;
 const ENDED: u64 = u64::MAX;
 const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
 
+#[cfg(test)]
+mod tests;

@@ -263,7 +263,7 @@ impl Control {
 
     /// Writes one control message and returns the length used.
     fn set<T: Copy>(&mut self, level: c_int, kind: c_int, value: T) -> usize {
-        let len = mem::size_of::<T>() as c_uint;
+        let len = size_of::<T>() as c_uint;
         // SAFETY: these two only compute lengths.
         let (space, filled) = unsafe { (libc::CMSG_SPACE(len), libc::CMSG_LEN(len)) };
         assert!(
@@ -358,4 +358,4 @@ fn ipv6_local(info: libc::in6_pktinfo) -> Local {
 const SLOT: usize = 65_536;
 /// Holds the packet information of either family: 40 bytes with its header.
 const CONTROL_LEN: usize = 64;
-const NAME_LEN: libc::socklen_t = mem::size_of::<SockAddrStorage>() as libc::socklen_t;
+const NAME_LEN: libc::socklen_t = size_of::<SockAddrStorage>() as libc::socklen_t;
