@@ -1,10 +1,25 @@
 //! The command language: text to typed [`Command`]s and back, completion and help.
 //!
-//! One table per noun (`table/`) is the single source for the parser, the renderer, completion, help
+//! One table per noun ([`table`]) is the single source for the parser, the renderer, completion, help
 //! and the documentation. No I/O: what lives (object names) is asked for through a closure.
+
+pub mod catalogue;
+pub mod table;
 
 mod command;
 mod fault;
+mod head;
+mod lex;
+mod lines;
+mod option;
+mod parse;
+mod render;
+mod value;
+mod words;
 
 pub use command::{Arg, Command, Key, Noun, Value, Verb};
 pub use fault::{Code, Fault, FaultKind};
+pub use lines::{Line, lines};
+pub use parse::{ParseFault, check, parse, parse_words};
+pub use render::{quote, render};
+pub use table::spec;

@@ -1,0 +1,364 @@
+//! The table of `lb vserver`: where clients connect, and how a service is chosen for them.
+
+use super::{
+    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, NounSpec,
+    Positional, Then, Times, appflow_log, comment, devno, many, once, optional, row, state,
+};
+use crate::{Key, Noun, Verb};
+
+pub(super) static LB_VSERVER: NounSpec = NounSpec {
+    noun: Noun::LbVserver,
+    group: Some("lb"),
+    object: "vserver",
+    commands: &[
+        CommandSpec {
+            verb: Verb::Add,
+            noun: Noun::LbVserver,
+            positionals: &[once(NEW_NAME), once(SERVICE_TYPE), ADDRESS, PORT],
+            own: &[],
+            help: "Adds a virtual server; without address and port, or with 0.0.0.0 0, clients \
+                   cannot reach it directly",
+        },
+        CommandSpec {
+            verb: Verb::Set,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME)],
+            own: &[SET_WEIGHT],
+            help: "Changes a virtual server",
+        },
+        CommandSpec {
+            verb: Verb::Unset,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME)],
+            own: &[],
+            help: "Returns options of a virtual server to their defaults",
+        },
+        CommandSpec {
+            verb: Verb::Rm,
+            noun: Noun::LbVserver,
+            positionals: &[many(NAME)],
+            own: &[],
+            help: "Removes virtual servers and their bindings",
+        },
+        CommandSpec {
+            verb: Verb::Enable,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME)],
+            own: &[],
+            help: "Lets a virtual server take clients",
+        },
+        CommandSpec {
+            verb: Verb::Disable,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME)],
+            own: &[],
+            help: "Stops a virtual server from taking clients",
+        },
+        CommandSpec {
+            verb: Verb::Bind,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME), once(SERVICE_NAME)],
+            own: &[BIND_WEIGHT],
+            help: "Binds a service to a virtual server",
+        },
+        CommandSpec {
+            verb: Verb::Unbind,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME), once(SERVICE_NAME)],
+            own: &[],
+            help: "Unbinds a service from a virtual server",
+        },
+        CommandSpec {
+            verb: Verb::Show,
+            noun: Noun::LbVserver,
+            positionals: &[optional(NAME)],
+            own: &[],
+            help: "Shows all virtual servers, or one with its services",
+        },
+        CommandSpec {
+            verb: Verb::Stat,
+            noun: Noun::LbVserver,
+            positionals: &[optional(NAME)],
+            own: &[],
+            help: "Shows the statistics of all virtual servers, or of one with its services",
+        },
+    ],
+    options: &[
+        row(
+            Key::PersistenceType,
+            "persistenceType",
+            Kind::Choice(&PERSISTENCE),
+            "How a client stays with its service",
+        )
+        .default(Default::Choice("NONE"))
+        .set()
+        .unset()
+        .always(),
+        row(
+            Key::LbMethod,
+            "lbMethod",
+            Kind::Choice(&METHODS),
+            "How a service is chosen",
+        )
+        .default(Default::Choice("LEASTCONNECTION"))
+        .set()
+        .unset(),
+        row(
+            Key::CltTimeout,
+            "cltTimeout",
+            IDLE_SECONDS,
+            "How long the client's side may be idle; 0 is for ever",
+        )
+        .default(Default::IntegerByType {
+            tcp: 9000,
+            udp: 120,
+        })
+        .set()
+        .unset()
+        .always(),
+        state("Whether it takes clients at first"),
+        row(
+            Key::DownStateFlush,
+            "downStateFlush",
+            Kind::Choice(&ENABLED_DISABLED),
+            "Whether its connections end when it goes down",
+        )
+        .default(Default::Choice("ENABLED"))
+        .set()
+        .unset(),
+        row(
+            Key::NewServiceRequest,
+            "newServiceRequest",
+            RATE,
+            "Slow start: the requests a new service gets at first, and the step by which they \
+             grow; 0 is off",
+        )
+        .aliases(&["newServiceRequestRate"])
+        .then(Then {
+            spelling: "newServiceRequestUnit",
+            kind: Kind::Choice(&UNITS),
+            required: false,
+            key: Some(Key::NewServiceRequestUnit),
+        })
+        .default(Default::Integer(0))
+        .set()
+        .unset(),
+        row(
+            Key::NewServiceRequestUnit,
+            "newServiceRequestUnit",
+            Kind::Choice(&UNITS),
+            "What newServiceRequest counts; written as its second value",
+        )
+        .aliases(&["unit"])
+        .default(Default::Choice("PER_SECOND"))
+        .set()
+        .unset(),
+        row(
+            Key::NewServiceRequestIncrementInterval,
+            "newServiceRequestIncrementInterval",
+            Kind::Integer {
+                min: 0,
+                max: 3600,
+                unit: "seconds",
+            },
+            "Slow start: the time between two steps; 0 leaves the limit until it is changed",
+        )
+        .aliases(&["incrementInterval"])
+        .default(Default::Integer(0))
+        .set()
+        .unset(),
+        comment(),
+        appflow_log(),
+        devno(),
+    ],
+    help: "An address where clients connect, and how a service is chosen for them",
+};
+
+const NEW_NAME: ArgSpec = row(
+    Key::Name,
+    "name",
+    Kind::NewName(Noun::LbVserver),
+    "The name of the virtual server",
+);
+const NAME: ArgSpec = row(
+    Key::Name,
+    "name",
+    Kind::Name(Noun::LbVserver),
+    "The name of the virtual server",
+);
+const SERVICE_TYPE: ArgSpec = row(
+    Key::ServiceType,
+    "serviceType",
+    Kind::Choice(&TYPES),
+    "What its clients and services speak",
+);
+const ADDRESS: Positional = Positional {
+    arg: row(
+        Key::Address,
+        "IPAddress",
+        Kind::ListenAddress,
+        "Where clients connect: an IPv4 or IPv6 address of this host, * for any IPv4 address, :: \
+         for any IPv6 address, 0.0.0.0 for none",
+    ),
+    times: Times::Else("0.0.0.0"),
+};
+const PORT: Positional = Positional {
+    arg: row(
+        Key::Port,
+        "port",
+        Kind::ListenPort,
+        "The port where clients connect; 0 with the address 0.0.0.0",
+    ),
+    times: Times::Else("0"),
+};
+const SERVICE_NAME: ArgSpec = row(
+    Key::ServiceName,
+    "serviceName",
+    Kind::Name(Noun::Service),
+    "The name of the service",
+);
+
+const WEIGHT: Kind = Kind::Integer {
+    min: 1,
+    max: 100,
+    unit: "",
+};
+const BIND_WEIGHT: ArgSpec = row(
+    Key::Weight,
+    "weight",
+    WEIGHT,
+    "The share of the service, in proportion to the weights of the others",
+)
+.default(Default::Integer(1));
+const SET_WEIGHT: ArgSpec = row(
+    Key::Weight,
+    "weight",
+    WEIGHT,
+    "The new weight of a bound service",
+)
+.then(Then {
+    spelling: "serviceName",
+    kind: Kind::Name(Noun::Service),
+    required: true,
+    key: None,
+});
+
+const RATE: Kind = Kind::Integer {
+    min: 0,
+    max: u32::MAX as u64,
+    unit: "requests or percent",
+};
+
+const UNITS: Choices = Choices {
+    allowed: &[
+        ("PER_SECOND", "requests per second"),
+        ("PERCENT", "percent of what an existing service gets"),
+    ],
+    aliases: &[("REQUESTS", "PER_SECOND")],
+    elsewhere: &[],
+};
+
+const METHODS: Choices = Choices {
+    allowed: &[
+        ("ROUNDROBIN", "in turn, by weight"),
+        ("LEASTCONNECTION", "fewest active connections"),
+        (
+            "LEASTBANDWIDTH",
+            "fewest bytes both ways over the last 14 seconds",
+        ),
+        (
+            "LEASTPACKETS",
+            "fewest packets both ways over the last 14 seconds",
+        ),
+    ],
+    aliases: &[],
+    elsewhere: &[
+        "LEASTRESPONSETIME",
+        "URLHASH",
+        "DOMAINHASH",
+        "DESTINATIONIPHASH",
+        "SOURCEIPHASH",
+        "SRCIPDESTIPHASH",
+        "TOKEN",
+        "SRCIPSRCPORTHASH",
+        "LRTM",
+        "CALLIDHASH",
+        "CUSTOMLOAD",
+        "LEASTREQUEST",
+        "AUDITLOGHASH",
+        "STATICPROXIMITY",
+        "USER_TOKEN",
+    ],
+};
+
+const PERSISTENCE: Choices = Choices {
+    allowed: &[("NONE", "every connection is chosen for on its own")],
+    aliases: &[],
+    elsewhere: &[
+        "SOURCEIP",
+        "COOKIEINSERT",
+        "SSLSESSION",
+        "RULE",
+        "URLPASSIVE",
+        "CUSTOMSERVERID",
+        "DESTIP",
+        "SRCIPDESTIP",
+        "CALLID",
+        "RTSPSID",
+        "DIAMETER",
+        "FIXSESSION",
+        "USERSESSION",
+    ],
+};
+
+const TYPES: Choices = Choices {
+    allowed: &[("TCP", "connections"), ("UDP", "datagrams")],
+    aliases: &[],
+    elsewhere: &[
+        "HTTP",
+        "FTP",
+        "SSL",
+        "SSL_BRIDGE",
+        "SSL_TCP",
+        "DTLS",
+        "NNTP",
+        "DNS",
+        "DHCPRA",
+        "ANY",
+        "SIP_UDP",
+        "SIP_TCP",
+        "SIP_SSL",
+        "DNS_TCP",
+        "RTSP",
+        "PUSH",
+        "SSL_PUSH",
+        "RADIUS",
+        "RDP",
+        "MYSQL",
+        "MSSQL",
+        "DIAMETER",
+        "SSL_DIAMETER",
+        "TFTP",
+        "ORACLE",
+        "SMPP",
+        "SYSLOGTCP",
+        "SYSLOGUDP",
+        "FIX",
+        "SSL_FIX",
+        "USER_TCP",
+        "USER_SSL_TCP",
+        "PROXY",
+        "QUIC",
+        "IPFIX",
+        "LOGSTREAM",
+        "MONGO",
+        "MONGO_TLS",
+        "MQTT",
+        "MQTT_TLS",
+        "QUIC_BRIDGE",
+        "HTTP_QUIC",
+        "DOT",
+        "SSL_PROXY",
+        "KAFKA_PRODUCER",
+    ],
+};

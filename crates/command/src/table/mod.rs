@@ -1,0 +1,485 @@
+//! The table of the command language: what can be typed, what it means and how it is written back.
+//!
+//! One file per noun. A row of an argument is its single description: the parser, the renderer,
+//! completion, help and the reference page all read it. Invariants, tested in `tests.rs`: no two rows
+//! a command can take share a spelling, every key has a row, every text is filled in, every choice has
+//! at least one value, and a default is a value its row accepts.
+
+mod lb_vserver;
+mod ns;
+mod server;
+mod service;
+mod shell;
+
+use crate::{Key, Noun, Value, Verb};
+
+/// All nouns, in the order of a saved configuration; the commands without a noun come last.
+pub static NOUNS: &[&NounSpec] = &[
+    &ns::CONFIG,
+    &ns::RUNNING_CONFIG,
+    &ns::VERSION,
+    &server::SERVER,
+    &service::SERVICE,
+    &lb_vserver::LB_VSERVER,
+    &shell::SHELL,
+];
+
+/// All verbs and the words for them.
+pub static VERBS: &[(Verb, &str)] = &[
+    (Verb::Add, "add"),
+    (Verb::Set, "set"),
+    (Verb::Unset, "unset"),
+    (Verb::Rm, "rm"),
+    (Verb::Enable, "enable"),
+    (Verb::Disable, "disable"),
+    (Verb::Bind, "bind"),
+    (Verb::Unbind, "unbind"),
+    (Verb::Show, "show"),
+    (Verb::Stat, "stat"),
+    (Verb::Save, "save"),
+    (Verb::Batch, "batch"),
+    (Verb::Help, "help"),
+    (Verb::Exit, "exit"),
+    (Verb::Quit, "quit"),
+];
+
+/// Everything about a noun.
+#[derive(Debug)]
+pub struct NounSpec {
+    /// Which.
+    pub noun: Noun,
+    /// The first word of two, as `lb`; it may be left out where the object is unique.
+    pub group: Option<&'static str>,
+    /// The word of the object; empty for [`Noun::None`].
+    pub object: &'static str,
+    /// What can be done to it.
+    pub commands: &'static [CommandSpec],
+    /// The options of `add`, in the order they are saved; `set` and `unset` take those that say so.
+    pub options: &'static [ArgSpec],
+    /// What it is, one sentence without a full stop.
+    pub help: &'static str,
+}
+
+/// One command.
+#[derive(Debug)]
+pub struct CommandSpec {
+    /// What to do.
+    pub verb: Verb,
+    /// To what.
+    pub noun: Noun,
+    /// Words that come first and have no keyword, in order.
+    pub positionals: &'static [Positional],
+    /// Options of this command alone, before those of the noun.
+    pub own: &'static [ArgSpec],
+    /// What it does, one sentence without a full stop.
+    pub help: &'static str,
+}
+
+impl CommandSpec {
+    /// Returns the options this command takes.
+    /// Shape: its own first, then those of the noun in saved order.
+    pub fn options(&self) -> impl Iterator<Item = &'static ArgSpec> + use<> {
+        let verb = self.verb;
+        let shared = options(self.noun).iter().filter(move |row| match verb {
+            Verb::Add => true,
+            Verb::Set => row.settable,
+            Verb::Unset => row.unsettable,
+            Verb::Rm
+            | Verb::Enable
+            | Verb::Disable
+            | Verb::Bind
+            | Verb::Unbind
+            | Verb::Show
+            | Verb::Stat
+            | Verb::Save
+            | Verb::Batch
+            | Verb::Help
+            | Verb::Exit
+            | Verb::Quit => false,
+        });
+        self.own.iter().chain(shared)
+    }
+
+    /// Returns the option `key`, if this command takes it.
+    pub fn option(&self, key: Key) -> Option<&'static ArgSpec> {
+        self.options().find(|row| row.key == key)
+    }
+
+    /// Tells whether options of this command are names only, without values.
+    pub fn names_only(&self) -> bool {
+        self.verb == Verb::Unset
+    }
+}
+
+/// A word without a keyword.
+#[derive(Debug)]
+pub struct Positional {
+    /// What it is.
+    pub arg: ArgSpec,
+    /// How often it stands.
+    pub times: Times,
+}
+
+/// How often a positional stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// Exactly once.
+    Once,
+    /// Once or not at all.
+    Optional,
+    /// Once or more; it is the last one.
+    Many,
+    /// Not at all or more; it is the last one.
+    Any,
+    /// Exactly once, unless it is left out together with all that follow; then it has this value.
+    Else(&'static str),
+}
+
+/// One argument: a positional or an option.
+#[derive(Clone, Debug)]
+pub struct ArgSpec {
+    /// Its meaning.
+    pub key: Key,
+    /// Its canonical spelling, without the dash.
+    pub spelling: &'static str,
+    /// Other spellings that are read and never written.
+    pub aliases: &'static [&'static str],
+    /// What its value may be.
+    pub kind: Kind,
+    /// A second value of the same option.
+    pub then: Option<Then>,
+    /// Whether a command that takes it needs it, as an option.
+    pub required: bool,
+    /// What holds when it is not given.
+    pub default: Default,
+    /// Whether `set` takes it.
+    pub settable: bool,
+    /// Whether `unset` takes it.
+    pub unsettable: bool,
+    /// Whether it does something here.
+    pub effect: Effect,
+    /// When it is written into a saved configuration.
+    pub saved: Saved,
+    /// What it means, one sentence without a full stop.
+    pub help: &'static str,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No value at all.
+    Flag,
+    /// The name of an object that is to be made.
+    NewName(Noun),
+    /// The name of an object that exists.
+    Name(Noun),
+    /// Free text; lengths in bytes.
+    Text {
+        /// The fewest bytes.
+        min: usize,
+        /// The most bytes.
+        max: usize,
+    },
+    /// The name of a file in the current folder.
+    PlainFile,
+    /// A decimal number.
+    Integer {
+        /// The least value.
+        min: u64,
+        /// The greatest value.
+        max: u64,
+        /// What it counts, as in "0-3600 seconds"; may be empty.
+        unit: &'static str,
+    },
+    /// An address of one host.
+    Address,
+    /// An address to listen on: of one host, `*`, `::`, or `0.0.0.0` for none.
+    ListenAddress,
+    /// An address of one host, stored under [`Key::Address`], or the name of an object.
+    AddressOrName(Noun),
+    /// A port, 1-65535.
+    Port,
+    /// A port to listen on, 1-65535, or 0 with the address `0.0.0.0`.
+    ListenPort,
+    /// One of a closed list.
+    Choice(&'static Choices),
+}
+
+/// A closed list of values.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// The values and what they mean.
+    pub allowed: &'static [(&'static str, &'static str)],
+    /// Other spellings, and the value each stands for.
+    pub aliases: &'static [(&'static str, &'static str)],
+    /// Values of the reference that are not available here, to say so instead of "unknown".
+    pub elsewhere: &'static [&'static str],
+}
+
+/// The second value of an option.
+#[derive(Clone, Copy, Debug)]
+pub struct Then {
+    /// What it is called in a synopsis.
+    pub spelling: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Whether it must be given.
+    pub required: bool,
+    /// The argument it is stored as; `None` is the second value of the option itself.
+    pub key: Option<Key>,
+}
+
+/// What holds when an argument is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// Nothing.
+    None,
+    /// A number.
+    Integer(u64),
+    /// A number that depends on the type of the service or virtual server.
+    IntegerByType {
+        /// For connections.
+        tcp: u64,
+        /// For datagrams.
+        udp: u64,
+    },
+    /// A text.
+    Text(&'static str),
+    /// One of the choices.
+    Choice(&'static str),
+    /// A choice that depends on the type.
+    ChoiceByType {
+        /// For connections.
+        tcp: &'static str,
+        /// For datagrams.
+        udp: &'static str,
+    },
+}
+
+impl Default {
+    /// Returns the value for an object of `service_type` (`TCP`, `UDP`; ignored where it does not matter).
+    pub fn value(self, service_type: &str) -> Option<Value> {
+        let datagrams = service_type == "UDP";
+        match self {
+            Self::None => None,
+            Self::Integer(number) => Some(Value::Integer(number)),
+            Self::IntegerByType { tcp, udp } => {
+                Some(Value::Integer(if datagrams { udp } else { tcp }))
+            }
+            Self::Text(text) => Some(Value::Text(text.to_owned())),
+            Self::Choice(text) => Some(Value::Choice(text.to_owned())),
+            Self::ChoiceByType { tcp, udp } => Some(Value::Choice(
+                (if datagrams { udp } else { tcp }).to_owned(),
+            )),
+        }
+    }
+}
+
+/// Whether an option does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It does what the reference says.
+    Works,
+    /// It is kept and written back, and does nothing; why, as a clause: "the data path ...".
+    NoEffect(&'static str),
+}
+
+/// When an option is written into a saved configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// Always, default or not.
+    Always,
+    /// When it differs from the default.
+    NotDefault,
+}
+
+/// Returns everything about `noun`.
+pub fn noun(noun: Noun) -> &'static NounSpec {
+    match noun {
+        Noun::None => &shell::SHELL,
+        Noun::Server => &server::SERVER,
+        Noun::Service => &service::SERVICE,
+        Noun::LbVserver => &lb_vserver::LB_VSERVER,
+        Noun::NsConfig => &ns::CONFIG,
+        Noun::NsRunningConfig => &ns::RUNNING_CONFIG,
+        Noun::NsVersion => &ns::VERSION,
+    }
+}
+
+/// Returns the options of `noun` in saved order.
+pub fn options(noun: Noun) -> &'static [ArgSpec] {
+    self::noun(noun).options
+}
+
+/// Returns the command of `verb` on `noun`, if there is one.
+pub fn spec(verb: Verb, noun: Noun) -> Option<&'static CommandSpec> {
+    self::noun(noun)
+        .commands
+        .iter()
+        .find(|command| command.verb == verb)
+}
+
+/// Returns the word for `verb`.
+pub fn verb_word(verb: Verb) -> &'static str {
+    VERBS
+        .iter()
+        .find(|(candidate, _)| *candidate == verb)
+        .map(|(_, word)| *word)
+        .expect("the table lists every verb")
+}
+
+/// Returns the words for `noun`: `lb vserver`; empty for [`Noun::None`].
+pub fn noun_words(noun: Noun) -> String {
+    let spec = self::noun(noun);
+    match spec.group {
+        Some(group) => format!("{group} {}", spec.object),
+        None => spec.object.to_owned(),
+    }
+}
+
+const ENABLED_DISABLED: Choices = Choices {
+    allowed: &[("ENABLED", "on"), ("DISABLED", "off")],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+const YES_NO: Choices = Choices {
+    allowed: &[("YES", "on"), ("NO", "off")],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+const ON_OFF: Choices = Choices {
+    allowed: &[("ON", "on"), ("OFF", "off")],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+/// 31536000 seconds are a year of 365 days.
+const IDLE_SECONDS: Kind = Kind::Integer {
+    min: 0,
+    max: 31_536_000,
+    unit: "seconds",
+};
+
+const COMMENT_TEXT: Kind = Kind::Text { min: 0, max: 255 };
+
+/// Starts a row: an option of `add` that works and is saved when it is not the default.
+const fn row(key: Key, spelling: &'static str, kind: Kind, help: &'static str) -> ArgSpec {
+    ArgSpec {
+        key,
+        spelling,
+        aliases: &[],
+        kind,
+        then: None,
+        required: false,
+        default: Default::None,
+        settable: false,
+        unsettable: false,
+        effect: Effect::Works,
+        saved: Saved::NotDefault,
+        help,
+    }
+}
+
+impl ArgSpec {
+    const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn then(mut self, then: Then) -> Self {
+        self.then = Some(then);
+        self
+    }
+
+    const fn default(mut self, default: Default) -> Self {
+        self.default = default;
+        self
+    }
+
+    const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    const fn set(mut self) -> Self {
+        self.settable = true;
+        self
+    }
+
+    const fn unset(mut self) -> Self {
+        self.unsettable = true;
+        self
+    }
+
+    const fn always(mut self) -> Self {
+        self.saved = Saved::Always;
+        self
+    }
+
+    const fn no_effect(mut self, why: &'static str) -> Self {
+        self.effect = Effect::NoEffect(why);
+        self
+    }
+}
+
+const fn once(arg: ArgSpec) -> Positional {
+    Positional {
+        arg,
+        times: Times::Once,
+    }
+}
+
+const fn optional(arg: ArgSpec) -> Positional {
+    Positional {
+        arg,
+        times: Times::Optional,
+    }
+}
+
+const fn many(arg: ArgSpec) -> Positional {
+    Positional {
+        arg,
+        times: Times::Many,
+    }
+}
+
+const fn comment() -> ArgSpec {
+    row(Key::Comment, "comment", COMMENT_TEXT, "A note for people")
+        .set()
+        .unset()
+}
+
+const fn state(help: &'static str) -> ArgSpec {
+    row(Key::State, "state", Kind::Choice(&ENABLED_DISABLED), help)
+        .default(Default::Choice("ENABLED"))
+}
+
+const fn devno() -> ArgSpec {
+    let number = Kind::Integer {
+        min: 0,
+        max: u32::MAX as u64,
+        unit: "",
+    };
+    row(
+        Key::DevNo,
+        "devno",
+        number,
+        "The number an appliance gave the object in its saved file",
+    )
+    .no_effect("it is an appliance's internal number")
+}
+
+const fn appflow_log() -> ArgSpec {
+    row(
+        Key::AppflowLog,
+        "appflowLog",
+        Kind::Choice(&ENABLED_DISABLED),
+        "Export of flow records",
+    )
+    .default(Default::Choice("ENABLED"))
+    .set()
+    .unset()
+    .no_effect("flow records are not exported")
+}
