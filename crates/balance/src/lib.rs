@@ -6,6 +6,91 @@
 //!
 //! Inputs are [`Engine::apply`] (configuration) and `handle_*` (what happened to a connection); the
 //! question is [`Engine::select`]; outputs are `poll_*`.
+//!
+//! # The life of a flow
+//!
+//! ```
+//! use std::net::{Ipv4Addr, SocketAddr};
+//! use std::time::Duration;
+//!
+//! use sluice_balance::{
+//!     Bind, Change, CloseReason, Engine, FlowKey, Instant, Method, Protocol, ServiceId,
+//!     ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
+//! };
+//!
+//! let mut engine = Engine::new();
+//! let start = Instant::from_nanos(0);
+//! let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+//!
+//! // Configuration goes in as changes.
+//! let vserver = VserverId(1);
+//! let settings = VserverSettings {
+//!     protocol: Protocol::Tcp,
+//!     listen: Some(address(9000)),
+//!     enabled: true,
+//!     method: Method::LeastBandwidth,
+//!     idle: None,
+//!     flush_on_down: false,
+//!     slow_start: SlowStart::default(),
+//! };
+//! engine.apply(&Change::AddVserver(vserver, settings), start);
+//! for (service, port) in [(ServiceId(1), 8001), (ServiceId(2), 8002)] {
+//!     let settings = ServiceSettings {
+//!         protocol: Protocol::Tcp,
+//!         address: address(port),
+//!         enabled: true,
+//!         max_client: None,
+//!         idle: None,
+//!         flush_on_down: false,
+//!     };
+//!     engine.apply(&Change::AddService(service, settings), start);
+//!     let weight = Weight::DEFAULT;
+//!     engine.apply(&Change::Bind(Bind { vserver, service, weight }), start);
+//! }
+//! // What has to be done comes out: here, open a listener, and a state to record.
+//! while let Some(output) = engine.poll_output() {
+//!     println!("{output:?}");
+//! }
+//!
+//! // A client connects: the engine takes a place for it.
+//! let now = start + Duration::from_millis(10);
+//! let flow = FlowKey { src: address(40_000), dst: address(9000) };
+//! let first = engine.select(vserver, &flow, &[], now).expect("both services are UP");
+//! assert_eq!(first.address, address(8001));
+//!
+//! // Its bytes are counted while they flow, without the engine, and the next choice sees them.
+//! first.service_counters.add_out(1_000, 1);
+//! let second = engine.select(vserver, &flow, &[], now).expect("both services are UP");
+//! assert_eq!(second.address, address(8002));
+//!
+//! // Each place is given back once.
+//! engine.handle_close(first.reservation, CloseReason::Finished, now);
+//! engine.handle_unused(second.reservation, now);
+//!
+//! // 14 s later the bytes are forgotten. The engine says when it wants to be called.
+//! while let Some(due) = engine.poll_timeout().filter(|due| *due <= now + Duration::from_secs(15)) {
+//!     engine.handle_timeout(due);
+//! }
+//! let shown = engine.service_status(ServiceId(1), now).expect("the service exists");
+//! assert_eq!((shown.window_bytes, shown.bytes_out), (0, 1_000));
+//! ```
+//!
+//! # States
+//!
+//! ```text
+//! service   enabled:  UP            (until monitors say otherwise)
+//!           disabled: OUT OF SERVICE
+//! vserver   disabled: OUT OF SERVICE
+//!           enabled:  UP while a bound service is UP, else DOWN
+//! ```
+//!
+//! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any
+//! case; removing and unbinding always end what they remove.
+//!
+//! # Where things are
+//!
+//! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
+//! per method; `timeline` says when counters are sampled, `window` and `rate` keep the samples.
 
 mod change;
 mod counters;

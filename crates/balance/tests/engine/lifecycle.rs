@@ -250,3 +250,16 @@ fn snapshot_rows_are_in_the_order_of_their_numbers() {
     let vservers: Vec<_> = shown.vservers.iter().map(|row| row.id.0).collect();
     assert_eq!((services, vservers), (vec![5, 7, 9], vec![2, 5, 9]));
 }
+
+#[test]
+#[should_panic(expected = "a plan names only objects and bindings that exist")]
+fn change_of_what_does_not_exist_is_a_broken_plan() {
+    Rig::empty().bind(1, 1);
+}
+
+#[test]
+#[should_panic(expected = "service 1 is bound")]
+fn removing_a_bound_service_is_a_broken_plan() {
+    let mut rig = Rig::new(Method::RoundRobin, &[1]);
+    rig.apply(Change::RemoveService(ServiceId(1)));
+}

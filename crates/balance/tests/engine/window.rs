@@ -1,8 +1,8 @@
 //! The 14 s window: what `N` holds at which moment, and the rates over 7 s.
 
-use sluice_balance::{Change, Method};
+use sluice_balance::{Change, Method, ServiceId};
 
-use crate::rig::{Rig, V, at, vserver};
+use crate::rig::{Rig, V, at, service, vserver};
 
 #[test]
 fn burst_is_forgotten_with_the_sample_that_follows_it() {
@@ -148,11 +148,11 @@ fn sampling_runs_every_250_ms_while_there_is_a_service() {
     rig.jump_to(40);
     rig.apply(Change::AddVserver(V, vserver(Method::RoundRobin)));
     assert_eq!(rig.engine.poll_timeout(), None);
-    rig.add_service(1);
+    rig.apply(Change::AddService(ServiceId(1), service()));
     assert_eq!(rig.engine.poll_timeout(), Some(at(290)));
     rig.engine.handle_timeout(at(290));
     assert_eq!(rig.engine.poll_timeout(), Some(at(540)));
-    rig.apply(Change::RemoveService(sluice_balance::ServiceId(1)));
+    rig.apply(Change::RemoveService(ServiceId(1)));
     assert_eq!(rig.engine.poll_timeout(), None);
 }
 
@@ -160,7 +160,7 @@ fn sampling_runs_every_250_ms_while_there_is_a_service() {
 fn sampling_after_a_time_without_services_keeps_the_grid() {
     let mut rig = Rig::empty();
     rig.add_service(1);
-    rig.apply(Change::RemoveService(sluice_balance::ServiceId(1)));
+    rig.apply(Change::RemoveService(ServiceId(1)));
     rig.jump_to(100_100);
     rig.add_service(2);
     assert_eq!(rig.engine.poll_timeout(), Some(at(100_250)));
