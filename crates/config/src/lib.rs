@@ -1,47 +1,32 @@
 //! The configuration: objects, bindings and invariants.
 //!
-//! [`Config::plan`] turns a command into a [`Plan`] without touching anything; [`Config::commit`] takes
-//! the plan into effect and cannot fail; [`Config::render`] writes the running configuration as commands.
-//! No I/O, no clock.
+//! [`Config::plan`] turns a command into a [`Plan`] without touching anything; [`Config::commit`]
+//! takes the plan into effect and cannot fail; [`Config::render`] writes the running configuration
+//! as commands. No I/O, no clock.
+//!
+//! Invariants: names are unique within servers, services and virtual servers, compared exactly; a
+//! service's server exists and a service answers at the address of its server; no two services
+//! answer at the same address, port and protocol, and no two virtual servers listen there; a
+//! binding joins a service and a virtual server of one type, once; numbers of objects are never
+//! used again.
 
-use sluice_balance::Change;
-use sluice_command::{Command, Fault};
+mod access;
+mod binding;
+mod edit;
+mod load;
+mod object;
+mod plan;
+mod refusal;
+mod registry;
+mod server;
+mod service;
+mod settings;
+mod vserver;
+mod words;
 
-/// What a command will do. Made against one state of a [`Config`] and committed before the next plan.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// What the core and the data plane have to do.
-    pub changes: Vec<Change>,
-    /// What the operator should know: the text after `Warning: `.
-    pub warnings: Vec<String>,
-}
+#[cfg(test)]
+mod tests;
 
-/// All configured objects.
-#[derive(Clone, Debug, Default)]
-pub struct Config {}
-
-impl Config {
-    /// Makes an empty configuration.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Checks a configuring command (`add|set|unset|rm|enable|disable|bind|unbind`) against the
-    /// configuration and works out what it changes.
-    ///
-    /// # Errors
-    /// The fault of the reference; nothing has changed.
-    pub fn plan(&self, _command: &Command) -> Result<Plan, Fault> {
-        todo!()
-    }
-
-    /// Takes a plan into effect.
-    pub fn commit(&mut self, _plan: Plan) {
-        todo!()
-    }
-
-    /// Returns the running configuration as commands, one per line, in saved order.
-    pub fn render(&self) -> Vec<String> {
-        todo!()
-    }
-}
+pub use load::{LineFault, LineReport, Report, Verdict, check_file, plan_line};
+pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
+pub use plan::{Config, Plan};

@@ -1,0 +1,223 @@
+//! Looking at the configuration, and writing it down.
+
+use std::net::SocketAddr;
+
+use sluice_balance::{ServiceId, ServiceSettings, VserverId, Weight};
+use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render};
+
+use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
+use crate::settings::Settings;
+use crate::{Config, words};
+
+impl Config {
+    /// Walks all servers in the order of their creation.
+    pub fn servers(&self) -> impl Iterator<Item = &Server> {
+        self.objects.servers.iter()
+    }
+
+    /// Walks all services in the order of their creation.
+    pub fn services(&self) -> impl Iterator<Item = &Service> {
+        self.objects.services.iter()
+    }
+
+    /// Walks all virtual servers in the order of their creation.
+    pub fn vservers(&self) -> impl Iterator<Item = &Vserver> {
+        self.objects.vservers.iter()
+    }
+
+    /// Returns the server of this exact name; an address is a name however it is written.
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.objects.servers.named(&words::server_name(name))
+    }
+
+    /// Returns the service of this exact name.
+    pub fn service(&self, name: &str) -> Option<&Service> {
+        self.objects.services.named(name)
+    }
+
+    /// Returns the virtual server of this exact name.
+    pub fn vserver(&self, name: &str) -> Option<&Vserver> {
+        self.objects.vservers.named(name)
+    }
+
+    /// Returns the service of this number.
+    pub fn service_by_id(&self, id: ServiceId) -> Option<&Service> {
+        self.objects.services.get(id.0)
+    }
+
+    /// Returns the virtual server of this number.
+    pub fn vserver_by_id(&self, id: VserverId) -> Option<&Vserver> {
+        self.objects.vservers.get(id.0)
+    }
+
+    /// Returns the server of a service.
+    ///
+    /// # Panics
+    /// When the service is not one of this configuration.
+    pub fn server_of(&self, service: &Service) -> &Server {
+        let server = self.objects.servers.named(&service.server);
+        server.expect("a server stays as long as it has services")
+    }
+
+    /// Walks the services of a server in the order of their creation.
+    pub fn services_of(&self, server: &Server) -> impl Iterator<Item = &Service> {
+        let services = self.objects.of_server.get(&server.name);
+        let services = services.into_iter().flatten();
+        services.filter_map(|service| self.service_by_id(*service))
+    }
+
+    /// Walks the virtual servers a service is bound to, in the order of their creation.
+    pub fn vservers_of(&self, service: &Service) -> impl Iterator<Item = &Vserver> {
+        let vservers = self.objects.of_service.get(&service.id);
+        let vservers = vservers.into_iter().flatten();
+        vservers.filter_map(|vserver| self.vserver_by_id(*vserver))
+    }
+
+    /// Returns whether both a service and its server are enabled.
+    pub fn takes_part(&self, service: &Service) -> bool {
+        service.enabled && self.server_of(service).enabled
+    }
+
+    /// Returns what the core knows of a service.
+    pub fn core_of(&self, service: &Service) -> ServiceSettings {
+        service.core(self.server_of(service))
+    }
+
+    /// Returns the names of all objects of a noun, in the order of their creation.
+    pub fn names(&self, noun: Noun) -> Vec<String> {
+        match noun {
+            Noun::Server => self.servers().map(|server| server.name.clone()).collect(),
+            Noun::Service => self
+                .services()
+                .map(|service| service.name.clone())
+                .collect(),
+            Noun::LbVserver => self
+                .vservers()
+                .map(|vserver| vserver.name.clone())
+                .collect(),
+            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => Vec::new(),
+        }
+    }
+
+    /// Returns the running configuration as commands, one per line, in saved order.
+    pub fn render(&self) -> Vec<String> {
+        self.commands().iter().map(render).collect()
+    }
+
+    /// Returns the commands that make this configuration, in saved order: every object before what
+    /// refers to it.
+    pub fn commands(&self) -> Vec<Command> {
+        let servers = self.servers().map(Server::saved);
+        let services = self.services().map(Service::saved);
+        let vservers = self.vservers().map(Vserver::saved);
+        let mut commands: Vec<Command> = servers.chain(services).chain(vservers).collect();
+        for vserver in self.vservers() {
+            let bindings = vserver.bindings().iter();
+            commands.extend(bindings.map(|binding| self.saved_binding(vserver, *binding)));
+        }
+        commands
+    }
+
+    pub(crate) fn is_bound(&self, vserver: &Vserver, service: ServiceId) -> bool {
+        let vservers = self.objects.of_service.get(&service);
+        vservers.is_some_and(|vservers| vservers.contains(&vserver.id))
+    }
+
+    fn saved_binding(&self, vserver: &Vserver, binding: Binding) -> Command {
+        let positionals = [
+            (Key::Name, Value::Text(vserver.name.clone())),
+            (Key::ServiceName, Value::Text(self.bound_name(binding))),
+        ];
+        let weight = (binding.weight != Weight::DEFAULT).then(|| Arg {
+            key: Key::Weight,
+            values: vec![Value::Integer(binding.weight.value())],
+        });
+        let options = weight.into_iter().collect();
+        words::command(Verb::Bind, Noun::LbVserver, positionals, options)
+    }
+
+    fn bound_name(&self, binding: Binding) -> String {
+        let service = self.service_by_id(binding.service);
+        let service = service.expect("a service that goes is unbound first");
+        service.name.clone()
+    }
+}
+
+/// Two configurations are equal when they have the same objects in the same order and the same
+/// bindings; the numbers behind the names are not looked at.
+impl PartialEq for Config {
+    fn eq(&self, other: &Self) -> bool {
+        self.servers()
+            .map(server_view)
+            .eq(other.servers().map(server_view))
+            && self
+                .services()
+                .map(service_view)
+                .eq(other.services().map(service_view))
+            && self
+                .vservers()
+                .map(|vserver| vserver_view(self, vserver))
+                .eq(other.vservers().map(|vserver| vserver_view(other, vserver)))
+    }
+}
+
+impl Eq for Config {}
+
+fn server_view(server: &Server) -> (&str, std::net::IpAddr, bool, &Settings) {
+    let Server {
+        number: _,
+        name,
+        address,
+        enabled,
+        settings,
+    } = server;
+    (name, *address, *enabled, settings)
+}
+
+type ServiceView<'a> = (
+    &'a str,
+    &'a str,
+    ServiceType,
+    SocketAddr,
+    bool,
+    &'a Settings,
+);
+
+fn service_view(service: &Service) -> ServiceView<'_> {
+    let Service {
+        id: _,
+        name,
+        server,
+        service_type,
+        address,
+        enabled,
+        settings,
+    } = service;
+    (name, server, *service_type, *address, *enabled, settings)
+}
+
+type VserverView<'a> = (
+    &'a str,
+    ServiceType,
+    Listen,
+    bool,
+    &'a Settings,
+    Vec<(String, Weight)>,
+);
+
+fn vserver_view<'a>(config: &'a Config, vserver: &'a Vserver) -> VserverView<'a> {
+    let Vserver {
+        id: _,
+        name,
+        service_type,
+        listen,
+        enabled,
+        settings,
+        bindings,
+    } = vserver;
+    let bindings = bindings
+        .iter()
+        .map(|binding| (config.bound_name(*binding), binding.weight));
+    let bindings = bindings.collect();
+    (name, *service_type, *listen, *enabled, settings, bindings)
+}

@@ -1,0 +1,180 @@
+//! Taking a plan into effect: the objects and the indexes over them, kept in step in one place.
+//!
+//! An edit comes from a plan that was checked against this very state; one that does not fit is a
+//! broken invariant and panics.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::SocketAddr;
+
+use sluice_balance::{Protocol, ServiceId, VserverId, Weight};
+
+use crate::object::{Binding, Server, Service, Vserver};
+use crate::registry::Registry;
+
+/// One step of a plan.
+#[derive(Clone, Debug)]
+pub(crate) enum Edit {
+    /// Adds a server or replaces the one with its number.
+    Server(Server),
+    RemoveServer(String),
+    /// Adds a service or replaces the one with its number.
+    Service(Service),
+    /// Removes a service that is bound nowhere.
+    RemoveService(ServiceId),
+    /// Adds a virtual server or replaces all but the bindings of the one with its number.
+    Vserver(Vserver),
+    /// Removes a virtual server and its bindings.
+    RemoveVserver(VserverId),
+    Bind(VserverId, Binding),
+    SetWeight(VserverId, Binding),
+    Unbind(VserverId, ServiceId),
+}
+
+/// All objects, and the indexes that make checking a command cheap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Objects {
+    pub(crate) servers: Registry<Server>,
+    pub(crate) services: Registry<Service>,
+    pub(crate) vservers: Registry<Vserver>,
+    /// The services of each server that has some.
+    pub(crate) of_server: HashMap<String, BTreeSet<ServiceId>>,
+    /// The virtual servers each bound service is bound to.
+    pub(crate) of_service: BTreeMap<ServiceId, BTreeSet<VserverId>>,
+    /// Who answers at an address.
+    pub(crate) endpoints: HashMap<(SocketAddr, Protocol), ServiceId>,
+    /// Who listens on an address.
+    pub(crate) listeners: HashMap<(SocketAddr, Protocol), VserverId>,
+    /// Bindings of all virtual servers.
+    pub(crate) binding_count: usize,
+}
+
+impl Objects {
+    pub(crate) fn apply(&mut self, edit: Edit) {
+        match edit {
+            Edit::Server(server) => {
+                let name = server.name().to_owned();
+                self.servers.put(server.number, &name, server);
+            }
+            Edit::RemoveServer(name) => self.remove_server(&name),
+            Edit::Service(service) => self.put_service(service),
+            Edit::RemoveService(id) => self.remove_service(id),
+            Edit::Vserver(vserver) => self.put_vserver(vserver),
+            Edit::RemoveVserver(id) => self.remove_vserver(id),
+            Edit::Bind(vserver, binding) => {
+                self.bindings(vserver).push(binding);
+                let of_service = self.of_service.entry(binding.service).or_default();
+                of_service.insert(vserver);
+                self.binding_count += 1;
+            }
+            Edit::SetWeight(vserver, binding) => {
+                *self.weight(vserver, binding.service) = binding.weight;
+            }
+            Edit::Unbind(vserver, service) => {
+                let bindings = self.bindings(vserver);
+                bindings.retain(|binding| binding.service != service);
+                self.forget_binding(vserver, service);
+            }
+        }
+    }
+
+    fn remove_server(&mut self, name: &str) {
+        let server = self.servers.named(name).expect("the plan found it");
+        let number = server.number;
+        self.servers.remove(number, name);
+    }
+
+    fn put_service(&mut self, service: Service) {
+        let id = service.id();
+        let of_server = self.of_server.entry(service.server().to_owned());
+        of_server.or_default().insert(id);
+        let name = service.name().to_owned();
+        let server = service.server().to_owned();
+        let endpoint = service.endpoint();
+        if let Some(old) = self.services.put(id.0, &name, service) {
+            release(&mut self.endpoints, old.endpoint(), id);
+            if old.server() != server {
+                self.leave_server(old.server(), id);
+            }
+        }
+        self.endpoints.insert(endpoint, id);
+    }
+
+    fn remove_service(&mut self, id: ServiceId) {
+        let service = self.services.get(id.0).expect("the plan found it");
+        let name = service.name().to_owned();
+        let service = self.services.remove(id.0, &name);
+        let service = service.expect("it was found under this number");
+        release(&mut self.endpoints, service.endpoint(), id);
+        self.leave_server(service.server(), id);
+    }
+
+    fn leave_server(&mut self, server: &str, service: ServiceId) {
+        let services = self.of_server.get_mut(server);
+        let services = services.expect("a service is listed at its server");
+        services.remove(&service);
+        if services.is_empty() {
+            self.of_server.remove(server);
+        }
+    }
+
+    fn put_vserver(&mut self, mut vserver: Vserver) {
+        let id = vserver.id();
+        let listener = vserver.listener();
+        if let Some(old) = self.vservers.get_mut(id.0) {
+            vserver.bindings = std::mem::take(&mut old.bindings);
+        }
+        let name = vserver.name().to_owned();
+        let old = self.vservers.put(id.0, &name, vserver);
+        if let Some(listener) = old.and_then(|old| old.listener()) {
+            release(&mut self.listeners, listener, id);
+        }
+        if let Some(listener) = listener {
+            self.listeners.insert(listener, id);
+        }
+    }
+
+    fn remove_vserver(&mut self, id: VserverId) {
+        let vserver = self.vservers.get(id.0).expect("the plan found it");
+        let name = vserver.name().to_owned();
+        let vserver = self.vservers.remove(id.0, &name);
+        let vserver = vserver.expect("it was found under this number");
+        for binding in vserver.bindings() {
+            self.forget_binding(id, binding.service);
+        }
+        if let Some(listener) = vserver.listener() {
+            release(&mut self.listeners, listener, id);
+        }
+    }
+
+    fn bindings(&mut self, vserver: VserverId) -> &mut Vec<Binding> {
+        let vserver = self.vservers.get_mut(vserver.0);
+        &mut vserver.expect("the plan found it").bindings
+    }
+
+    fn weight(&mut self, vserver: VserverId, service: ServiceId) -> &mut Weight {
+        let mut bindings = self.bindings(vserver).iter_mut();
+        let binding = bindings.find(|binding| binding.service == service);
+        &mut binding.expect("the plan found it bound").weight
+    }
+
+    fn forget_binding(&mut self, vserver: VserverId, service: ServiceId) {
+        let vservers = self.of_service.get_mut(&service);
+        let vservers = vservers.expect("a bound service knows where");
+        vservers.remove(&vserver);
+        if vservers.is_empty() {
+            self.of_service.remove(&service);
+        }
+        self.binding_count -= 1;
+    }
+}
+
+/// Gives up an address, unless somebody else has it by now.
+fn release<T: PartialEq>(
+    owners: &mut HashMap<(SocketAddr, Protocol), T>,
+    address: (SocketAddr, Protocol),
+    owner: T,
+) {
+    if owners.get(&address) == Some(&owner) {
+        owners.remove(&address);
+    }
+}

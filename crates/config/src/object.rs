@@ -1,0 +1,367 @@
+//! The objects: what each is, what the core needs to know of it, and how it is saved.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use sluice_balance::{
+    Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings,
+    Weight,
+};
+use sluice_command::{Command, Key, Noun, Value, Verb};
+
+use crate::settings::Settings;
+use crate::words::command;
+
+/// A host that runs services.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    pub(crate) address: IpAddr,
+    pub(crate) enabled: bool,
+    pub(crate) settings: Settings,
+}
+
+/// A port of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    pub(crate) id: ServiceId,
+    pub(crate) name: String,
+    pub(crate) server: String,
+    pub(crate) service_type: ServiceType,
+    /// Follows the address of the server.
+    pub(crate) address: SocketAddr,
+    /// Its own state; the server's comes on top.
+    pub(crate) enabled: bool,
+    pub(crate) settings: Settings,
+}
+
+/// A place where clients connect, and the services they are spread over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vserver {
+    pub(crate) id: VserverId,
+    pub(crate) name: String,
+    pub(crate) service_type: ServiceType,
+    pub(crate) listen: Listen,
+    pub(crate) enabled: bool,
+    pub(crate) settings: Settings,
+    pub(crate) bindings: Vec<Binding>,
+}
+
+/// A service of a virtual server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The service.
+    pub service: ServiceId,
+    /// Its share.
+    pub weight: Weight,
+}
+
+/// What a service or virtual server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceType {
+    /// Connections of any content.
+    Tcp,
+    /// Datagrams of any content.
+    Udp,
+}
+
+/// Where a virtual server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// Nowhere; saved as `0.0.0.0 0`.
+    Nowhere,
+    /// On every IPv4 address of this host; saved as `*`.
+    Any(u16),
+    /// On one address; `::` is every IPv6 address of this host.
+    At(SocketAddr),
+}
+
+impl Server {
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns its address.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Returns whether its services may take part.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Returns its comment.
+    pub fn comment(&self) -> Option<String> {
+        self.settings.word(Key::Comment)
+    }
+
+    /// Returns the options in force, by the spelling of the table.
+    pub fn options(&self) -> BTreeMap<String, String> {
+        self.settings.all()
+    }
+
+    pub(crate) fn saved(&self) -> Command {
+        let positionals = [
+            (Key::Name, Value::Text(self.name.clone())),
+            (Key::Address, Value::Address(self.address)),
+        ];
+        let options = self.settings.saved(self.enabled);
+        command(Verb::Add, Noun::Server, positionals, options)
+    }
+}
+
+impl Service {
+    /// Returns its number, as the core knows it.
+    pub fn id(&self) -> ServiceId {
+        self.id
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name of its server.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Returns what it speaks.
+    pub fn service_type(&self) -> ServiceType {
+        self.service_type
+    }
+
+    /// Returns where it answers.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns whether it is enabled itself; its server may still be disabled.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Returns the options in force, by the spelling of the table.
+    pub fn options(&self) -> BTreeMap<String, String> {
+        self.settings.all()
+    }
+
+    pub(crate) fn endpoint(&self) -> (SocketAddr, Protocol) {
+        (self.address, self.service_type.protocol())
+    }
+
+    /// Returns what the core needs to know.
+    pub(crate) fn core(&self, server: &Server) -> ServiceSettings {
+        let max_client = u32::try_from(self.settings.number(Key::MaxClient));
+        ServiceSettings {
+            protocol: self.service_type.protocol(),
+            address: self.address,
+            enabled: self.enabled && server.enabled,
+            max_client: max_client.ok().filter(|most| *most > 0),
+            idle: self.settings.idle(Key::SvrTimeout),
+            flush_on_down: flush_on_down(&self.settings),
+        }
+    }
+
+    pub(crate) fn saved(&self) -> Command {
+        let server = match self.server.parse() {
+            Ok(address) => (Key::Address, Value::Address(address)),
+            Err(_) => (Key::ServerName, Value::Text(self.server.clone())),
+        };
+        let positionals = [
+            (Key::Name, Value::Text(self.name.clone())),
+            server,
+            (Key::ServiceType, self.service_type.value()),
+            (Key::Port, Value::Port(self.address.port())),
+        ];
+        let options = self.settings.saved(self.enabled);
+        command(Verb::Add, Noun::Service, positionals, options)
+    }
+}
+
+impl Vserver {
+    /// Returns its number, as the core knows it.
+    pub fn id(&self) -> VserverId {
+        self.id
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what its clients and services speak.
+    pub fn service_type(&self) -> ServiceType {
+        self.service_type
+    }
+
+    /// Returns where it listens.
+    pub fn listen(&self) -> Listen {
+        self.listen
+    }
+
+    /// Returns whether it takes clients.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Returns its services, in the order they were bound.
+    pub fn bindings(&self) -> &[Binding] {
+        &self.bindings
+    }
+
+    /// Returns the options in force, by the spelling of the table.
+    pub fn options(&self) -> BTreeMap<String, String> {
+        self.settings.all()
+    }
+
+    pub(crate) fn listener(&self) -> Option<(SocketAddr, Protocol)> {
+        let address = self.listen.socket()?;
+        Some((address, self.service_type.protocol()))
+    }
+
+    /// Returns a copy to change; bindings are changed one by one, never copied.
+    pub(crate) fn draft(&self) -> Self {
+        Self {
+            id: self.id,
+            name: self.name.clone(),
+            service_type: self.service_type,
+            listen: self.listen,
+            enabled: self.enabled,
+            settings: self.settings.clone(),
+            bindings: Vec::new(),
+        }
+    }
+
+    /// Returns what the core needs to know.
+    pub(crate) fn core(&self) -> VserverSettings {
+        VserverSettings {
+            protocol: self.service_type.protocol(),
+            listen: self.listen.socket(),
+            enabled: self.enabled,
+            method: self.method(),
+            idle: self.settings.idle(Key::CltTimeout),
+            flush_on_down: flush_on_down(&self.settings),
+            slow_start: self.slow_start(),
+        }
+    }
+
+    /// Returns how new services are brought in.
+    pub(crate) fn slow_start(&self) -> SlowStart {
+        let rate = self.settings.number(Key::NewServiceRequest);
+        let interval = self
+            .settings
+            .number(Key::NewServiceRequestIncrementInterval);
+        let unit = match self.settings.word(Key::NewServiceRequestUnit).as_deref() {
+            Some("PERCENT") => RampUnit::Percent,
+            Some(_) | None => RampUnit::PerSecond,
+        };
+        SlowStart {
+            rate: u32::try_from(rate).unwrap_or(u32::MAX),
+            unit,
+            interval: Duration::from_secs(interval),
+        }
+    }
+
+    fn method(&self) -> Method {
+        match self.settings.word(Key::LbMethod).as_deref() {
+            Some("ROUNDROBIN") => Method::RoundRobin,
+            Some("LEASTBANDWIDTH") => Method::LeastBandwidth,
+            Some("LEASTPACKETS") => Method::LeastPackets,
+            Some("LEASTCONNECTION") | None => Method::LeastConnection,
+            Some(method) => panic!("the table allows the method {method}, the core has none such"),
+        }
+    }
+
+    pub(crate) fn saved(&self) -> Command {
+        let (address, port) = self.listen.values();
+        let positionals = [
+            (Key::Name, Value::Text(self.name.clone())),
+            (Key::ServiceType, self.service_type.value()),
+            (Key::Address, address),
+            (Key::Port, port),
+        ];
+        let options = self.settings.saved(self.enabled);
+        command(Verb::Add, Noun::LbVserver, positionals, options)
+    }
+}
+
+impl ServiceType {
+    /// Returns its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
+        }
+    }
+
+    /// Returns what carries it.
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Self::Tcp => Protocol::Tcp,
+            Self::Udp => Protocol::Udp,
+        }
+    }
+
+    /// Returns the type of this name, if it is one of ours.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Tcp, Self::Udp]
+            .into_iter()
+            .find(|known| known.name() == name)
+    }
+
+    fn value(self) -> Value {
+        Value::Choice(self.name().to_owned())
+    }
+}
+
+impl Listen {
+    /// Makes the place of an address and a port. Without a port there is none.
+    pub(crate) fn new(address: IpAddr, port: u16) -> Self {
+        match (address, port) {
+            (_, 0) => Self::Nowhere,
+            (IpAddr::V4(Ipv4Addr::UNSPECIFIED), port) => Self::Any(port),
+            (address, port) => Self::At(SocketAddr::new(address, port)),
+        }
+    }
+
+    /// Returns what to bind a socket to.
+    pub fn socket(self) -> Option<SocketAddr> {
+        match self {
+            Self::Nowhere => None,
+            Self::Any(port) => Some(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))),
+            Self::At(address) => Some(address),
+        }
+    }
+
+    /// Returns the port; 0 is none.
+    pub fn port(self) -> u16 {
+        self.socket().map_or(0, |address| address.port())
+    }
+
+    /// Returns the address as it is written: `0.0.0.0` is none, `*` any.
+    pub fn address(self) -> String {
+        match self {
+            Self::Nowhere => Ipv4Addr::UNSPECIFIED.to_string(),
+            Self::Any(_) => "*".to_owned(),
+            Self::At(address) => address.ip().to_string(),
+        }
+    }
+
+    fn values(self) -> (Value, Value) {
+        let address = match self {
+            Self::Nowhere => Value::Address(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+            Self::Any(_) => Value::AnyAddress,
+            Self::At(address) => Value::Address(address.ip()),
+        };
+        (address, Value::Port(self.port()))
+    }
+}
+
+fn flush_on_down(settings: &Settings) -> bool {
+    settings.word(Key::DownStateFlush).as_deref() == Some("ENABLED")
+}

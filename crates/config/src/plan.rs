@@ -1,0 +1,140 @@
+//! Planning and committing: what is common to all objects.
+
+use sluice_balance::{Change, ServiceId, ServiceSettings};
+use sluice_command::{Command, Fault, Noun};
+
+use crate::edit::{Edit, Objects};
+use crate::object::{Server, Service, Vserver};
+use crate::refusal;
+use crate::registry::Registry;
+use crate::settings::Settings;
+
+/// What a command will do. Made against one state of a [`Config`] and committed before the next
+/// plan.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// What the core and the data plane have to do, in this order.
+    pub changes: Vec<Change>,
+    /// What the operator should know: the text after `Warning: `.
+    pub warnings: Vec<String>,
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// All configured objects.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    pub(crate) objects: Objects,
+}
+
+impl Config {
+    /// Makes an empty configuration.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks a configuring command (`add|set|unset|rm|enable|disable|bind|unbind`) against the
+    /// configuration and works out what it changes. A command with several names does all or
+    /// nothing.
+    ///
+    /// # Errors
+    /// The fault of the reference; nothing has changed.
+    pub fn plan(&self, command: &Command) -> Result<Plan, Fault> {
+        match command.noun {
+            Noun::Server => self.plan_server(command),
+            Noun::Service => self.plan_service(command),
+            Noun::LbVserver => self.plan_vserver(command),
+            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => {
+                Err(refusal::not_configuring())
+            }
+        }
+    }
+
+    /// Takes a plan into effect.
+    ///
+    /// # Panics
+    /// When the plan was made against another state and does not fit this one.
+    pub fn commit(&mut self, plan: Plan) {
+        for edit in plan.edits {
+            self.objects.apply(edit);
+        }
+    }
+}
+
+impl Plan {
+    /// Adds or changes a service; the core hears of it only when something changes for the core.
+    pub(crate) fn put_service(
+        &mut self,
+        before: Option<(&Service, &Server)>,
+        after: Service,
+        server: &Server,
+    ) {
+        let core = after.core(server);
+        match before {
+            None => self.changes.push(Change::AddService(after.id, core)),
+            Some((service, server)) => self.set_service(after.id, service.core(server), core),
+        }
+        if before.is_none_or(|(service, _)| *service != after) {
+            self.edits.push(Edit::Service(after));
+        }
+    }
+
+    fn set_service(&mut self, id: ServiceId, before: ServiceSettings, after: ServiceSettings) {
+        if before != after {
+            self.changes.push(Change::SetService(id, after));
+        }
+    }
+
+    /// Adds or changes a virtual server; `after` has no bindings.
+    pub(crate) fn put_vserver(&mut self, before: Option<&Vserver>, after: Vserver) {
+        let core = after.core();
+        match before {
+            None => self.changes.push(Change::AddVserver(after.id, core)),
+            Some(before) if before.core() != core => {
+                self.changes.push(Change::SetVserver(after.id, core));
+            }
+            Some(_) => {}
+        }
+        self.edits.push(Edit::Vserver(after));
+    }
+
+    /// Sets the options a command gives, and returns how many there were.
+    pub(crate) fn take_options(
+        &mut self,
+        command: &Command,
+        settings: &mut Settings,
+    ) -> Result<usize, Fault> {
+        let mut count = 0;
+        for arg in &command.args {
+            if settings.has(arg.key) {
+                self.warnings.extend(settings.set(arg)?);
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Returns settings with the options a command names at their defaults.
+pub(crate) fn without_options(command: &Command, settings: &Settings) -> Result<Settings, Fault> {
+    let mut rest = settings.clone();
+    let mut named = command
+        .args
+        .iter()
+        .filter(|arg| settings.has(arg.key))
+        .peekable();
+    if named.peek().is_none() {
+        return Err(refusal::nothing_to_set());
+    }
+    for arg in named {
+        rest.unset(arg.key);
+    }
+    Ok(rest)
+}
+
+/// Returns the number for a new object, unless there are as many as there may be.
+pub(crate) fn room<T>(registry: &Registry<T>, what: &str, most: usize) -> Result<u32, Fault> {
+    match registry.next() {
+        Some(number) if registry.len() < most => Ok(number),
+        Some(_) | None => Err(refusal::limit(what, most)),
+    }
+}

@@ -1,0 +1,124 @@
+//! The refusals of this crate: which text of the catalogue for what, with which details.
+//!
+//! An object that a command is about, or refers to, and that does not exist is always 258 with the
+//! argument that named it; the reference has several texts for it and uses this one in its
+//! transcripts.
+
+use std::net::SocketAddr;
+
+use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, spec};
+
+/// The object's name is taken.
+pub(crate) fn exists(noun: &str, name: &str) -> Fault {
+    Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!("show {noun} {name}"))
+}
+
+/// Another service answers at this address.
+pub(crate) fn same_endpoint(service: &str, address: SocketAddr) -> Fault {
+    Fault::new(catalogue::ALREADY_EXISTS)
+        .with_details(format!("service {service}, {address}"))
+        .with_hint(format!("show service {service}"))
+}
+
+/// The service is bound already.
+pub(crate) fn already_bound(vserver: &str, service: &str) -> Fault {
+    Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!(
+        "set lb vserver {vserver} -weight <weight> {service}"
+    ))
+}
+
+/// Another virtual server listens here.
+pub(crate) fn same_listener(vserver: &str, address: SocketAddr) -> Fault {
+    Fault::new(catalogue::ADDRESS_IN_USE)
+        .with_details(format!("lb vserver {vserver}, {address}"))
+        .with_hint(format!("show lb vserver {vserver}"))
+}
+
+/// There is no such object.
+pub(crate) fn missing(argument: &str, name: &str, noun: &str) -> Fault {
+    Fault::new(catalogue::NO_SUCH_RESOURCE)
+        .with_details(format!("{argument}, {name}"))
+        .with_hint(format!("show {noun}"))
+}
+
+/// The server has services.
+pub(crate) fn server_in_use(services: &[&str]) -> Fault {
+    let listed = services.iter().take(LISTED).copied().collect::<Vec<_>>();
+    let mut details = format!("service {}", listed.join(", "));
+    if services.len() > LISTED {
+        details.push_str(&format!(" and {} more", services.len() - LISTED));
+    }
+    let hints = listed.iter().map(|service| format!("rm service {service}"));
+    hints.fold(
+        Fault::new(catalogue::RESOURCE_IN_USE).with_details(details),
+        Fault::with_hint,
+    )
+}
+
+/// `set` or `unset` names no option.
+pub(crate) fn nothing_to_set() -> Fault {
+    Fault::new(catalogue::NO_ARGUMENTS_TO_SET)
+}
+
+/// The service is not bound to the virtual server.
+pub(crate) fn not_bound(vserver: &str, service: &str) -> Fault {
+    Fault::new(catalogue::NOT_BOUND)
+        .with_details(format!("serviceName, {service}"))
+        .with_hint(format!("show lb vserver {vserver}"))
+}
+
+/// Service and virtual server carry different things.
+pub(crate) fn type_mismatch(vserver_type: &str, service_type: &str) -> Fault {
+    Fault::new(catalogue::TYPE_MISMATCH)
+        .with_details(format!("vserver {vserver_type}, service {service_type}"))
+}
+
+/// There is room for no more of these.
+pub(crate) fn limit(what: &str, most: usize) -> Fault {
+    Fault::new(catalogue::LIMIT_REACHED).with_details(format!("{what}, {most}"))
+}
+
+/// A virtual server without a port cannot get an address.
+pub(crate) fn not_addressable(vserver: &str) -> Fault {
+    Fault::new(catalogue::ADDRESS_CHANGE_NOT_PERMITTED)
+        .with_details("port, 0")
+        .with_hint(format!(
+            "The port cannot be changed: rm lb vserver {vserver}, then add it with address and port"
+        ))
+}
+
+/// An argument has a value it cannot have.
+pub(crate) fn invalid(argument: &str, value: &str) -> Fault {
+    Fault::new(catalogue::INVALID_ARGUMENT_VALUE).with_details(format!("{argument}, {value}"))
+}
+
+/// A host cannot have this address.
+pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
+    Fault::new(catalogue::INVALID_ADDRESS).with_details(format!("{argument}, {value}"))
+}
+
+/// An argument that must be there is not.
+pub(crate) fn absent(command: &Command, key: Key) -> Fault {
+    let argument = spelling(command.verb, command.noun, key);
+    Fault::new(catalogue::ARGUMENT_MISSING).with_details(argument)
+}
+
+/// The command does not configure anything.
+pub(crate) fn not_configuring() -> Fault {
+    Fault::new(catalogue::NOT_VALID_HERE)
+        .with_hint("A configuration holds add, set, unset, rm, enable, disable, bind and unbind")
+}
+
+/// Names an argument as the table does.
+fn spelling(verb: Verb, noun: Noun, key: Key) -> String {
+    let command = spec(verb, noun);
+    let positional = command.and_then(|command| {
+        let mut rows = command.positionals.iter().map(|positional| &positional.arg);
+        rows.find(|row| row.key == key)
+    });
+    let row = positional.or_else(|| command.and_then(|command| command.option(key)));
+    row.map_or_else(|| format!("{key:?}"), |row| row.spelling.to_owned())
+}
+
+/// How many names fit into a message a person reads.
+const LISTED: usize = 5;

@@ -1,0 +1,159 @@
+//! Planning commands on services.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use sluice_balance::{Change, ServiceId};
+use sluice_command::{Command, Fault, Key, Noun, Verb};
+
+use crate::edit::Edit;
+use crate::object::{Server, Service};
+use crate::plan::{room, without_options};
+use crate::settings::Settings;
+use crate::{Config, Plan, refusal, words};
+
+impl Config {
+    pub(crate) fn plan_service(&self, command: &Command) -> Result<Plan, Fault> {
+        match command.verb {
+            Verb::Add => self.add_service(command),
+            Verb::Set => self.set_service(command),
+            Verb::Unset => self.unset_service(command),
+            Verb::Rm => self.rm_services(command),
+            Verb::Enable => self.switch_services(command, true),
+            Verb::Disable => self.switch_services(command, false),
+            Verb::Bind
+            | Verb::Unbind
+            | Verb::Show
+            | Verb::Stat
+            | Verb::Save
+            | Verb::Batch
+            | Verb::Help
+            | Verb::Exit
+            | Verb::Quit => Err(refusal::not_configuring()),
+        }
+    }
+
+    fn add_service(&self, command: &Command) -> Result<Plan, Fault> {
+        let name = words::name(command)?;
+        if self.service(name).is_some() {
+            return Err(refusal::exists("service", name));
+        }
+        let service_type = words::service_type(command)?;
+        let port = words::port(command)?;
+        let mut plan = Plan::default();
+        let server = self.named_server(&mut plan, command)?;
+        let mut service = Service {
+            id: ServiceId(room(&self.objects.services, "services", MOST_SERVICES)?),
+            name: name.to_owned(),
+            server: server.name.clone(),
+            service_type,
+            address: SocketAddr::new(server.address, port),
+            enabled: words::enabled(command)?,
+            settings: Settings::new(Noun::Service, service_type.name()),
+        };
+        self.check_endpoint(&service)?;
+        plan.take_options(command, &mut service.settings)?;
+        plan.put_service(None, service, &server);
+        Ok(plan)
+    }
+
+    fn set_service(&self, command: &Command) -> Result<Plan, Fault> {
+        let before = self.find_service("name", words::name(command)?)?;
+        let mut after = before.clone();
+        let mut plan = Plan::default();
+        let options = plan.take_options(command, &mut after.settings)?;
+        let address = words::host(command, Key::IpAddress)?;
+        let server = self.server_of(before);
+        let server = match address {
+            // It stays on its server, whatever that is called.
+            Some(address) if address == server.address => server.clone(),
+            Some(address) => self.literal_server(&mut plan, address)?,
+            None if options > 0 => server.clone(),
+            None => return Err(refusal::nothing_to_set()),
+        };
+        after.server.clone_from(&server.name);
+        after.address.set_ip(server.address);
+        self.check_endpoint(&after)?;
+        plan.put_service(Some((before, self.server_of(before))), after, &server);
+        Ok(plan)
+    }
+
+    fn unset_service(&self, command: &Command) -> Result<Plan, Fault> {
+        let before = self.find_service("name", words::name(command)?)?;
+        let mut after = before.clone();
+        after.settings = without_options(command, &before.settings)?;
+        let mut plan = Plan::default();
+        let server = self.server_of(before);
+        plan.put_service(Some((before, server)), after, server);
+        Ok(plan)
+    }
+
+    /// A bound service is unbound everywhere, which is the reference's default.
+    fn rm_services(&self, command: &Command) -> Result<Plan, Fault> {
+        let mut plan = Plan::default();
+        let mut gone = BTreeSet::new();
+        for name in words::names(command)? {
+            let service = self.find_service("name", name)?;
+            if !gone.insert(service.id) {
+                return Err(refusal::missing("name", name, "service"));
+            }
+            for vserver in self.vservers_of(service) {
+                plan.changes.push(Change::Unbind(vserver.id, service.id));
+                plan.edits.push(Edit::Unbind(vserver.id, service.id));
+            }
+            plan.changes.push(Change::RemoveService(service.id));
+            plan.edits.push(Edit::RemoveService(service.id));
+        }
+        Ok(plan)
+    }
+
+    fn switch_services(&self, command: &Command, enabled: bool) -> Result<Plan, Fault> {
+        let mut plan = Plan::default();
+        for name in words::names(command)? {
+            let before = self.find_service("name", name)?;
+            let mut after = before.clone();
+            after.enabled = enabled;
+            let server = self.server_of(before);
+            plan.put_service(Some((before, server)), after, server);
+        }
+        Ok(plan)
+    }
+
+    /// Returns the server a new service is put on.
+    fn named_server(&self, plan: &mut Plan, command: &Command) -> Result<Server, Fault> {
+        let Some(name) = command.text(Key::ServerName) else {
+            let address = words::host(command, Key::Address)?;
+            let address = address.ok_or_else(|| refusal::absent(command, Key::ServerName))?;
+            return self.literal_server(plan, address);
+        };
+        let server = self.server(name).cloned();
+        server.ok_or_else(|| refusal::missing("serverName", name, "server"))
+    }
+
+    fn literal_server(&self, plan: &mut Plan, address: IpAddr) -> Result<Server, Fault> {
+        let (server, new) = self.server_at(address)?;
+        if new {
+            plan.edits.push(Edit::Server(server.clone()));
+        }
+        Ok(server)
+    }
+
+    /// Refuses a service that would answer where one of another server, or an earlier one, does.
+    pub(crate) fn check_endpoint(&self, service: &Service) -> Result<(), Fault> {
+        let owner = self.objects.endpoints.get(&service.endpoint());
+        match owner.and_then(|owner| self.service_by_id(*owner)) {
+            Some(owner) if owner.id != service.id => {
+                Err(refusal::same_endpoint(&owner.name, service.address))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(crate) fn find_service(&self, argument: &str, name: &str) -> Result<&Service, Fault> {
+        let service = self.service(name);
+        service.ok_or_else(|| refusal::missing(argument, name, "service"))
+    }
+}
+
+/// A port range's worth; the data plane keeps a line of counters for each.
+const MOST_SERVICES: usize = 65_536;

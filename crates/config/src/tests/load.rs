@@ -1,0 +1,55 @@
+//! A file, line by line: one bad line spoils nothing but itself.
+
+use crate::{LineFault, Verdict, check_file};
+
+#[test]
+fn each_line_gets_its_verdict_and_the_rest_goes_on() {
+    let file = b"#NS13.1 Build 37.29\n\
+        \n\
+        add server web1 10.0.0.1\r\n\
+        add server web1 10.0.0.2\n\
+        add service s1 web1 TCP 80 -usip YES\n\
+        add nonsense\n\
+        add lb vserver \xff TCP\n\
+        show server\n\
+        add lb vserver v1 TCP 10.0.0.10 80\n\
+        bind lb vserver v1 s1";
+    let report = check_file(file);
+    let seen: Vec<(usize, String)> = report
+        .lines
+        .iter()
+        .map(|line| {
+            let verdict = match &line.verdict {
+                Verdict::Done(warnings) => format!("done, {} warnings", warnings.len()),
+                Verdict::Error(LineFault::Unreadable(fault)) => {
+                    format!("unreadable, {}", fault.code)
+                }
+                Verdict::Error(LineFault::Parse(refused)) => {
+                    format!("parse, {} at {:?}", refused.fault.code, refused.span)
+                }
+                Verdict::Error(LineFault::Refused(fault)) => format!("refused, {}", fault.code),
+            };
+            (line.number, verdict)
+        })
+        .collect();
+    let expected = [
+        (3, "done, 0 warnings"),
+        (4, "refused, 273"),
+        (5, "done, 1 warnings"),
+        (6, "parse, 1088 at 4..12"),
+        (7, "unreadable, 10002"),
+        (8, "refused, 1129"),
+        (9, "done, 0 warnings"),
+        (10, "done, 0 warnings"),
+    ];
+    let expected = expected.map(|(number, verdict)| (number, verdict.to_owned()));
+    assert_eq!(seen, expected);
+    assert_eq!((report.failed(), report.warned()), (4, 1));
+    assert_eq!(report.lines[0].text, "add server web1 10.0.0.1");
+}
+
+#[test]
+fn an_empty_file_is_an_empty_configuration() {
+    assert_eq!(check_file(b"").lines, []);
+    assert_eq!(check_file(b"# nothing\n\n").lines, []);
+}

@@ -1,0 +1,182 @@
+//! Random sequences of commands: whatever is accepted can be saved and read again, and the changes
+//! told to the core always add up to the configuration.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use sluice_balance::{Change, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
+
+use super::saved::reloaded;
+use crate::{Config, plan_line};
+
+/// What a listener of the changes knows.
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    services: BTreeMap<ServiceId, ServiceSettings>,
+    vservers: BTreeMap<VserverId, (VserverSettings, Vec<(ServiceId, Weight)>)>,
+}
+
+impl Told {
+    fn hear(&mut self, change: Change) {
+        match change {
+            Change::AddService(id, settings) => {
+                assert_eq!(self.services.insert(id, settings), None);
+            }
+            Change::SetService(id, settings) => {
+                let before = self.services.insert(id, settings.clone());
+                assert!(before.is_some_and(|before| before != settings));
+            }
+            Change::RemoveService(id) => {
+                let bound = self.vservers.values().flat_map(|(_, bindings)| bindings);
+                assert!(bound.into_iter().all(|(service, _)| *service != id));
+                assert!(self.services.remove(&id).is_some());
+            }
+            Change::AddVserver(id, settings) => {
+                assert_eq!(self.vservers.insert(id, (settings, Vec::new())), None);
+            }
+            Change::SetVserver(id, settings) => {
+                let known = &mut self.vservers.get_mut(&id).unwrap().0;
+                assert_ne!(*known, settings);
+                *known = settings;
+            }
+            Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
+            Change::Bind(bind) => {
+                assert!(self.services.contains_key(&bind.service));
+                self.bindings(bind.vserver)
+                    .push((bind.service, bind.weight));
+            }
+            Change::SetWeight(bind) => {
+                let mut bindings = self.bindings(bind.vserver).iter_mut();
+                let known = bindings.find(|(service, _)| *service == bind.service);
+                known.unwrap().1 = bind.weight;
+            }
+            Change::Unbind(vserver, service) => {
+                let bindings = self.bindings(vserver);
+                let place = bindings.iter().position(|(bound, _)| *bound == service);
+                bindings.remove(place.unwrap());
+            }
+        }
+    }
+
+    fn bindings(&mut self, vserver: VserverId) -> &mut Vec<(ServiceId, Weight)> {
+        &mut self.vservers.get_mut(&vserver).unwrap().1
+    }
+
+    fn of(config: &Config) -> Self {
+        let services = config.services();
+        let vservers = config.vservers().map(|vserver| {
+            let bindings = vserver.bindings().iter();
+            let bindings = bindings.map(|binding| (binding.service, binding.weight));
+            (vserver.id(), (vserver.core(), bindings.collect()))
+        });
+        Self {
+            services: services
+                .map(|service| (service.id(), config.core_of(service)))
+                .collect(),
+            vservers: vservers.collect(),
+        }
+    }
+}
+
+/// A command over few names, addresses and ports, so that many of them meet.
+fn line() -> impl Strategy<Value = String> {
+    let server = || prop::sample::select(vec!["h1", "h2", "\"h 3\"", "10.0.0.1", "2001:db8::1"]);
+    let service = || prop::sample::select(vec!["s1", "s2", "s3", "\"s 4\"", "s_5"]);
+    let vserver = || prop::sample::select(vec!["v1", "v2", "v#3"]);
+    let address = || prop::sample::select(vec!["10.0.0.1", "10.0.0.2", "2001:db8::1"]);
+    let listen = || prop::sample::select(vec!["", "0.0.0.0 0", "* 80", ":: 80", "10.0.0.9 80"]);
+    let protocol = || prop::sample::select(vec!["TCP", "UDP"]);
+    let port = || 1_u16..4;
+    let switch = || prop::sample::select(vec!["enable", "disable"]);
+    let server_option =
+        prop::sample::select(vec!["", "-comment \"a \\\"b\\\" c\"", "-comment \"\""]);
+    prop_oneof![
+        3 => (server(), address(), server_option.clone(), state())
+            .prop_map(|(s, a, o, state)| format!("add server {s} {a} {o} {state}")),
+        4 => (service(), server(), protocol(), port(), service_option(), state())
+            .prop_map(|(n, s, t, p, o, state)| format!("add service {n} {s} {t} {p} {o} {state}")),
+        3 => (vserver(), protocol(), listen(), vserver_option(), state())
+            .prop_map(|(v, t, l, o, state)| format!("add lb vserver {v} {t} {l} {o} {state}")),
+        6 => (vserver(), service(), 1_u8..=100)
+            .prop_map(|(v, s, w)| format!("bind lb vserver {v} {s} -weight {w}")),
+        2 => (vserver(), service()).prop_map(|(v, s)| format!("unbind lb vserver {v} {s}")),
+        1 => (vserver(), service(), 1_u8..=100)
+            .prop_map(|(v, s, w)| format!("set lb vserver {v} -weight {w} {s}")),
+        1 => (server(), address()).prop_map(|(s, a)| format!("set server {s} -IPAddress {a}")),
+        1 => (server(), server_option).prop_map(|(s, o)| format!("set server {s} {o}")),
+        1 => (service(), address()).prop_map(|(s, a)| format!("set service {s} -IPAddress {a}")),
+        2 => (service(), service_option()).prop_map(|(s, o)| format!("set service {s} {o}")),
+        2 => (vserver(), vserver_option()).prop_map(|(v, o)| format!("set lb vserver {v} {o}")),
+        1 => service().prop_map(|s| format!("unset service {s} -maxClient -comment -usip")),
+        1 => vserver().prop_map(|v| format!("unset lb vserver {v} -lbMethod -newServiceRequest")),
+        1 => server().prop_map(|s| format!("rm server {s}")),
+        1 => service().prop_map(|s| format!("rm service {s}")),
+        1 => (vserver(), vserver()).prop_map(|(a, b)| format!("rm lb vserver {a} {b}")),
+        1 => (switch(), server()).prop_map(|(word, s)| format!("{word} server {s}")),
+        1 => (switch(), service()).prop_map(|(word, s)| format!("{word} service {s}")),
+        1 => (switch(), vserver()).prop_map(|(word, v)| format!("{word} lb vserver {v}")),
+    ]
+}
+
+fn state() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["", "-state ENABLED", "-state DISABLED", "-devno 7"])
+}
+
+fn service_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "-maxClient 5",
+        "-maxClient 0 -svrTimeout 9000",
+        "-svrTimeout 0 -cltTimeout 120",
+        "-usip YES -useproxyport NO",
+        "-cip ENABLED X-Forwarded-For",
+        "-downStateFlush DISABLED -comment \"#not a comment\"",
+        "-CustomServerID \"\\\"None\\\"\"",
+        "-appflowLog DISABLED",
+    ])
+}
+
+fn vserver_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "-lbMethod LEASTBANDWIDTH",
+        "-lbMethod LEASTCONNECTION -persistenceType NONE",
+        "-cltTimeout 0",
+        "-cltTimeout 120",
+        "-newServiceRequest 25 PERCENT -newServiceRequestIncrementInterval 5",
+        "-newServiceRequest 4",
+        "-newServiceRequestUnit PERCENT",
+        "-downStateFlush DISABLED -comment q{a \"b\"}",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_saved_and_read_again_is_the_same(lines in prop::collection::vec(line(), 0..60)) {
+        let mut config = Config::new();
+        let mut told = Told::default();
+        for line in &lines {
+            let before = config.render();
+            let planned = plan_line(&config, line);
+            prop_assert_eq!(&config.render(), &before);
+            if let Ok(Some(plan)) = planned {
+                for change in plan.changes.clone() {
+                    told.hear(change);
+                }
+                config.commit(plan);
+                prop_assert_eq!(&told, &Told::of(&config), "after {}", line);
+            }
+        }
+        prop_assert_eq!(reloaded(&config), config);
+    }
+
+    #[test]
+    fn most_random_lines_are_accepted_somewhere(line in line()) {
+        // A generator whose lines never parse would make the other test empty.
+        let parsed = sluice_command::parse(&line);
+        let empty_set = line.starts_with("set") && line.ends_with(' ');
+        prop_assert!(parsed.is_ok() || empty_set, "{}: {:?}", line, parsed);
+    }
+}

@@ -1,0 +1,62 @@
+//! What is accepted and does nothing says so, once, and only where it would have done something.
+
+use super::{SITE, configured, planned, run};
+
+#[test]
+fn an_option_without_effect_warns_once() {
+    let config = configured(SITE);
+    let warnings = planned(&config, "set service s1 -usip YES -cip ENABLED X-Client").warnings;
+    assert_eq!(
+        warnings,
+        [
+            "-usip has no effect here [connections to a service always use an address of this \
+             host]",
+            "-cip has no effect here [HTTP headers are not touched]",
+        ]
+    );
+}
+
+#[test]
+fn an_option_without_effect_is_kept_and_saved() {
+    let mut config = configured(SITE);
+    run(
+        &mut config,
+        "set service s1 -usip YES -cip ENABLED X-Client",
+    );
+    assert!(config.render()[2].contains(" -cip ENABLED X-Client -usip YES "));
+    assert_eq!(super::saved::reloaded(&config), config);
+    run(&mut config, "unset service s1 -usip -cip");
+    assert_eq!(config, configured(SITE));
+}
+
+#[test]
+fn the_values_an_appliance_always_writes_warn_of_nothing() {
+    let config = configured(SITE);
+    let line = "add service s9 web1 TCP 99 -gslb NONE -maxClient 0 -maxReq 0 -cip DISABLED \
+                -usip NO -useproxyport YES -sp OFF -cltTimeout 9000 -svrTimeout 9000 -CKA NO \
+                -TCPB NO -CMP NO";
+    assert_eq!(planned(&config, line).warnings, [""; 0]);
+}
+
+#[test]
+fn slow_start_warns_while_its_rate_is_not_zero() {
+    let mut config = configured(SITE);
+    let warning =
+        ["-newServiceRequest has no effect yet [new services get their full share at once]"];
+    for line in [
+        "add lb vserver v9 TCP -newServiceRequest 5",
+        "set lb vserver v1 -newServiceRequest 5 PERCENT",
+    ] {
+        assert_eq!(planned(&config, line).warnings, warning, "{line}");
+    }
+    run(&mut config, "set lb vserver v1 -newServiceRequest 5");
+    let interval = "set lb vserver v1 -newServiceRequestIncrementInterval 5";
+    assert_eq!(planned(&config, interval).warnings, warning);
+    for line in [
+        "set lb vserver v1 -newServiceRequest 0",
+        "set lb vserver v1 -cltTimeout 5",
+        "set lb vserver v2 -newServiceRequestIncrementInterval 5",
+    ] {
+        assert_eq!(planned(&config, line).warnings, [""; 0], "{line}");
+    }
+}

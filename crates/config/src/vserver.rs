@@ -1,0 +1,150 @@
+//! Planning commands on virtual servers, but for their bindings.
+
+use std::collections::BTreeSet;
+
+use sluice_balance::{Change, VserverId};
+use sluice_command::{Command, Fault, Key, Noun, Verb};
+
+use crate::edit::Edit;
+use crate::object::{Listen, Vserver};
+use crate::plan::{room, without_options};
+use crate::settings::Settings;
+use crate::{Config, Plan, refusal, words};
+
+impl Config {
+    pub(crate) fn plan_vserver(&self, command: &Command) -> Result<Plan, Fault> {
+        match command.verb {
+            Verb::Add => self.add_vserver(command),
+            Verb::Set => self.set_vserver(command),
+            Verb::Unset => self.unset_vserver(command),
+            Verb::Rm => self.rm_vservers(command),
+            Verb::Enable => self.switch_vservers(command, true),
+            Verb::Disable => self.switch_vservers(command, false),
+            Verb::Bind => self.bind(command),
+            Verb::Unbind => self.unbind(command),
+            Verb::Show
+            | Verb::Stat
+            | Verb::Save
+            | Verb::Batch
+            | Verb::Help
+            | Verb::Exit
+            | Verb::Quit => Err(refusal::not_configuring()),
+        }
+    }
+
+    fn add_vserver(&self, command: &Command) -> Result<Plan, Fault> {
+        let name = words::name(command)?;
+        if self.vserver(name).is_some() {
+            return Err(refusal::exists("lb vserver", name));
+        }
+        let service_type = words::service_type(command)?;
+        let number = room(&self.objects.vservers, "lb vservers", MOST_VSERVERS)?;
+        let mut vserver = Vserver {
+            id: VserverId(number),
+            name: name.to_owned(),
+            service_type,
+            listen: words::listen(command)?,
+            enabled: words::enabled(command)?,
+            settings: Settings::new(Noun::LbVserver, service_type.name()),
+            bindings: Vec::new(),
+        };
+        self.check_listener(&vserver)?;
+        let mut plan = Plan::default();
+        plan.take_options(command, &mut vserver.settings)?;
+        plan.warnings.extend(slow_start_warning(command, &vserver));
+        plan.put_vserver(None, vserver);
+        Ok(plan)
+    }
+
+    fn set_vserver(&self, command: &Command) -> Result<Plan, Fault> {
+        let before = self.find_vserver(words::name(command)?)?;
+        let mut after = before.draft();
+        let mut plan = Plan::default();
+        let options = plan.take_options(command, &mut after.settings)?;
+        let address = words::listen_address(command, Key::IpAddress)?;
+        if options == 0 && address.is_none() && command.arg(Key::Weight).is_none() {
+            return Err(refusal::nothing_to_set());
+        }
+        if let Some(address) = address {
+            if before.listen == Listen::Nowhere {
+                return Err(refusal::not_addressable(&before.name));
+            }
+            after.listen = Listen::new(address, before.listen.port());
+            self.check_listener(&after)?;
+        }
+        plan.warnings.extend(slow_start_warning(command, &after));
+        plan.put_vserver(Some(before), after);
+        self.set_weight(&mut plan, before, command)?;
+        Ok(plan)
+    }
+
+    fn unset_vserver(&self, command: &Command) -> Result<Plan, Fault> {
+        let before = self.find_vserver(words::name(command)?)?;
+        let mut after = before.draft();
+        after.settings = without_options(command, &before.settings)?;
+        let mut plan = Plan::default();
+        plan.put_vserver(Some(before), after);
+        Ok(plan)
+    }
+
+    fn rm_vservers(&self, command: &Command) -> Result<Plan, Fault> {
+        let mut plan = Plan::default();
+        let mut gone = BTreeSet::new();
+        for name in words::names(command)? {
+            let vserver = self.find_vserver(name)?;
+            if !gone.insert(vserver.id) {
+                return Err(refusal::missing("name", name, "lb vserver"));
+            }
+            plan.changes.push(Change::RemoveVserver(vserver.id));
+            plan.edits.push(Edit::RemoveVserver(vserver.id));
+        }
+        Ok(plan)
+    }
+
+    fn switch_vservers(&self, command: &Command, enabled: bool) -> Result<Plan, Fault> {
+        let mut plan = Plan::default();
+        for name in words::names(command)? {
+            let before = self.find_vserver(name)?;
+            let mut after = before.draft();
+            after.enabled = enabled;
+            plan.put_vserver(Some(before), after);
+        }
+        Ok(plan)
+    }
+
+    fn check_listener(&self, vserver: &Vserver) -> Result<(), Fault> {
+        let Some(listener) = vserver.listener() else {
+            return Ok(());
+        };
+        let owner = self.objects.listeners.get(&listener);
+        match owner.and_then(|owner| self.vserver_by_id(*owner)) {
+            Some(owner) if owner.id != vserver.id => {
+                Err(refusal::same_listener(&owner.name, listener.0))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(crate) fn find_vserver(&self, name: &str) -> Result<&Vserver, Fault> {
+        let vserver = self.vserver(name);
+        vserver.ok_or_else(|| refusal::missing("name", name, "lb vserver"))
+    }
+}
+
+/// The core keeps the parameters of the slow start but does not ramp yet, and who sets them should
+/// not find that out from a service that falls over.
+fn slow_start_warning(command: &Command, vserver: &Vserver) -> Option<String> {
+    let touched = [
+        Key::NewServiceRequest,
+        Key::NewServiceRequestUnit,
+        Key::NewServiceRequestIncrementInterval,
+    ];
+    let touched = touched.into_iter().any(|key| command.arg(key).is_some());
+    (touched && vserver.slow_start().rate > 0).then(|| {
+        "-newServiceRequest has no effect yet [new services get their full share at once]"
+            .to_owned()
+    })
+}
+
+/// Each listens with a socket per worker; a process has 1,048,576 descriptors at most by default.
+const MOST_VSERVERS: usize = 16_384;
