@@ -10,7 +10,8 @@ use rustix::net::sockopt;
 use sluice_balance::{CloseReason, FlowKey, Instant, Selection};
 
 use super::flows::Flow;
-use super::sessions::{Loss, Session, SessionKey};
+use super::losses::Loss;
+use super::sessions::{Session, SessionKey};
 use super::{UdpSide, register};
 use crate::token::{UDP_SESSION, token};
 

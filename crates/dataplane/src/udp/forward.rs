@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
-use super::sessions::{Loss, Losses};
+use super::losses::{Loss, Losses};
 use super::sys::{Arena, Datagram, Ends};
 
 /// Returns the next datagrams from `start` on that are whole and have the same ends, skipping and

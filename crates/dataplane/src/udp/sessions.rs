@@ -1,4 +1,4 @@
-//! The UDP sessions of the process: who owns which, how many there may be, what was dropped.
+//! The UDP sessions of the process: which there are, how many there may be.
 //!
 //! Owns the table that all workers share and the bound on sessions. Does not own a session's life:
 //! the worker that made a session reads its replies and ends it. Invariants: one session a key;
@@ -13,6 +13,8 @@ use std::time::Duration;
 use dashmap::{DashMap, Entry};
 use rustix::process::{Resource, getrlimit};
 use sluice_balance::{Counters, Instant, Selection, VserverId};
+
+use super::losses::{Loss, Losses, UdpStatus};
 
 /// What makes datagrams one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -222,86 +224,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Cumulative counts of what did not get through.
-#[derive(Debug, Default)]
-pub(super) struct Losses {
-    limit: AtomicU64,
-    refused: AtomicU64,
-    local: AtomicU64,
-    truncated: AtomicU64,
-    full: AtomicU64,
-    unsendable: AtomicU64,
-    reported: AtomicU64,
-}
-
-/// Why something did not get through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Loss {
-    /// The limit on sessions.
-    Limit,
-    /// No service could be chosen.
-    Refused,
-    /// No socket, port or route for a new session.
-    Local,
-    /// Not received whole.
-    Truncated,
-    /// A socket buffer was full.
-    Full,
-    /// The system would not send it: too large, forbidden, unreachable.
-    Unsendable,
-    /// Not a datagram of ours: an error that the network reported for an earlier one.
-    Reported,
-}
-
-impl Losses {
-    /// Counts `count` losses.
-    pub(super) fn add(&self, loss: Loss, count: usize) {
-        self.counter(loss)
-            .fetch_add(count as u64, Ordering::Relaxed);
-    }
-
-    /// Returns how many there were.
-    pub(super) fn count(&self, loss: Loss) -> u64 {
-        self.counter(loss).load(Ordering::Relaxed)
-    }
-
-    fn counter(&self, loss: Loss) -> &AtomicU64 {
-        match loss {
-            Loss::Limit => &self.limit,
-            Loss::Refused => &self.refused,
-            Loss::Local => &self.local,
-            Loss::Truncated => &self.truncated,
-            Loss::Full => &self.full,
-            Loss::Unsendable => &self.unsendable,
-            Loss::Reported => &self.reported,
-        }
-    }
-}
-
-/// The UDP sessions of the process at one moment, and the datagrams dropped since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UdpStatus {
-    /// Sessions open.
-    pub sessions: usize,
-    /// The most sessions that may be open.
-    pub limit: usize,
-    /// Datagrams dropped because a session more would have exceeded the limit.
-    pub dropped_limit: u64,
-    /// Datagrams dropped because no service could be chosen.
-    pub dropped_refused: u64,
-    /// Datagrams dropped because a new session got no socket, port or route.
-    pub dropped_local: u64,
-    /// Datagrams dropped because they were not received whole.
-    pub dropped_truncated: u64,
-    /// Datagrams dropped because a socket buffer was full.
-    pub dropped_full: u64,
-    /// Datagrams that the system would not send: too large, forbidden, unreachable.
-    pub dropped_unsendable: u64,
-    /// Errors that services or networks reported, such as a port without a listener. They end
-    /// nothing.
-    pub errors: u64,
 }
 
 /// Half of the descriptors are for sessions, one each; the others are left to connections, which

@@ -12,15 +12,20 @@
     reason = "recvmmsg, sendmmsg and control messages have no safe wrapper"
 )]
 
+mod packet_info;
+
 use std::io;
 use std::mem;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
-use libc::{c_int, c_uint};
+use libc::c_uint;
 use socket2::{SockAddr, SockAddrStorage};
+
+pub(super) use self::packet_info::Local;
+use self::packet_info::{CONTROL_LEN, Control};
 
 /// The most datagrams moved by one system call.
 ///
@@ -36,23 +41,6 @@ pub(super) enum Ask {
     Sender,
     /// Who sent it and to which local address; the socket must have the option that reports it.
     SenderAndLocal,
-}
-
-/// A local address, and where it needs one the number of its interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Local {
-    ip: IpAddr,
-    scope: u32,
-}
-
-impl Local {
-    /// Returns the address with `port`, as a session is keyed by.
-    pub(super) fn with_port(self, port: u16) -> SocketAddr {
-        match self.ip {
-            IpAddr::V4(ip) => SocketAddr::from((ip, port)),
-            IpAddr::V6(ip) => SocketAddr::V6(SocketAddrV6::new(ip, port, 0, self.scope)),
-        }
-    }
 }
 
 /// What is known of a received datagram.
@@ -121,7 +109,7 @@ impl Arena {
                 header.msg_hdr.msg_namelen = NAME_LEN;
             }
             if ask == Ask::SenderAndLocal {
-                header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
+                header.msg_hdr.msg_control = control.as_mut_ptr();
                 header.msg_hdr.msg_controllen = CONTROL_LEN;
             }
         }
@@ -138,12 +126,13 @@ impl Arena {
             )
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
-        for (header, name) in headers.iter().zip(&self.names).take(count) {
+        let places = self.names.iter().zip(&self.controls);
+        for (header, (name, control)) in headers.iter().zip(places).take(count) {
             self.datagrams.push(Datagram {
                 len: header.msg_len as usize,
                 truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
                 from: sender(name, header.msg_hdr.msg_namelen),
-                to: local_address(&header.msg_hdr),
+                to: control.local_address(header.msg_hdr.msg_controllen),
             });
         }
         Ok(count)
@@ -185,7 +174,7 @@ impl Arena {
                 header.msg_hdr.msg_name = ends.client.as_ptr().cast_mut().cast();
                 header.msg_hdr.msg_namelen = ends.client.len();
                 if ends.control_len > 0 {
-                    header.msg_hdr.msg_control = ends.control.0.as_ptr().cast_mut().cast();
+                    header.msg_hdr.msg_control = ends.control.as_ptr().cast_mut();
                     header.msg_hdr.msg_controllen = ends.control_len;
                 }
             }
@@ -223,63 +212,12 @@ impl Ends {
     /// Makes the ends of replies to `client`; from `source` if the socket has several addresses.
     pub(super) fn new(client: SocketAddr, source: Option<SocketAddr>) -> Self {
         let mut control = Control::EMPTY;
-        let control_len = match source {
-            None => 0,
-            Some(SocketAddr::V4(source)) => {
-                let info = libc::in_pktinfo {
-                    ipi_ifindex: 0,
-                    ipi_spec_dst: libc::in_addr {
-                        s_addr: u32::from(*source.ip()).to_be(),
-                    },
-                    ipi_addr: libc::in_addr { s_addr: 0 },
-                };
-                control.set(libc::IPPROTO_IP, libc::IP_PKTINFO, info)
-            }
-            Some(SocketAddr::V6(source)) => {
-                let info = libc::in6_pktinfo {
-                    ipi6_addr: libc::in6_addr {
-                        s6_addr: source.ip().octets(),
-                    },
-                    ipi6_ifindex: source.scope_id(),
-                };
-                control.set(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, info)
-            }
-        };
+        let control_len = source.map_or(0, |source| control.set_source(source));
         Self {
             client: SockAddr::from(client),
             control,
             control_len,
         }
-    }
-}
-
-/// A control buffer, aligned as `cmsghdr` wants it.
-#[derive(Clone, Copy)]
-#[repr(C, align(8))]
-struct Control([u8; CONTROL_LEN]);
-
-impl Control {
-    const EMPTY: Self = Self([0; CONTROL_LEN]);
-
-    /// Writes one control message and returns the length used.
-    fn set<T: Copy>(&mut self, level: c_int, kind: c_int, value: T) -> usize {
-        let len = size_of::<T>() as c_uint;
-        // SAFETY: these two only compute lengths.
-        let (space, filled) = unsafe { (libc::CMSG_SPACE(len), libc::CMSG_LEN(len)) };
-        assert!(
-            space as usize <= CONTROL_LEN,
-            "the control buffer holds any packet information"
-        );
-        let start: *mut libc::cmsghdr = self.0.as_mut_ptr().cast();
-        // SAFETY: `start` is aligned for a cmsghdr (the type's alignment is 8), and header and value
-        // fit into the buffer, as checked above. The value may be unaligned.
-        unsafe {
-            (*start).cmsg_level = level;
-            (*start).cmsg_type = kind;
-            (*start).cmsg_len = filled as usize;
-            libc::CMSG_DATA(start).cast::<T>().write_unaligned(value);
-        }
-        space as usize
     }
 }
 
@@ -298,64 +236,6 @@ fn name_copy(name: &SockAddrStorage) -> SockAddrStorage {
     unsafe { ptr::read(name) }
 }
 
-/// Finds the local address among the control messages of a received datagram.
-fn local_address(header: &libc::msghdr) -> Option<Local> {
-    if header.msg_control.is_null() {
-        return None;
-    }
-    // SAFETY: the system has filled the control buffer that `header` points to and set its length.
-    let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
-    while !message.is_null() {
-        // SAFETY: not null, so it points to a whole message header within the control buffer.
-        let (level, kind) = unsafe { ((*message).cmsg_level, (*message).cmsg_type) };
-        // SAFETY: the data follows the header; its type is told by level and kind, and it may be
-        // unaligned.
-        match (level, kind) {
-            (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
-                let data = unsafe { libc::CMSG_DATA(message) }.cast::<libc::in_pktinfo>();
-                return Some(ipv4_local(unsafe { data.read_unaligned() }));
-            }
-            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-                let data = unsafe { libc::CMSG_DATA(message) }.cast::<libc::in6_pktinfo>();
-                return Some(ipv6_local(unsafe { data.read_unaligned() }));
-            }
-            _ => {}
-        }
-        // SAFETY: as for the first one; `message` came from the same buffer.
-        message = unsafe { libc::CMSG_NXTHDR(header, message) };
-    }
-    None
-}
-
-/// A datagram to a broadcast or multicast address is answered from `ipi_spec_dst`; one that arrived
-/// before the option was set has only `ipi_addr`.
-fn ipv4_local(info: libc::in_pktinfo) -> Local {
-    let address = match info.ipi_spec_dst.s_addr {
-        0 => info.ipi_addr.s_addr,
-        source => source,
-    };
-    Local {
-        ip: IpAddr::V4(Ipv4Addr::from(u32::from_be(address))),
-        scope: 0,
-    }
-}
-
-/// Only link-local addresses need their interface; for others a fixed one would hinder routing.
-fn ipv6_local(info: libc::in6_pktinfo) -> Local {
-    let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
-    let scope = if ip.is_unicast_link_local() {
-        info.ipi6_ifindex
-    } else {
-        0
-    };
-    Local {
-        ip: IpAddr::V6(ip),
-        scope,
-    }
-}
-
 /// The room for one datagram; the largest is 65,507 bytes over IPv4 and 65,527 over IPv6.
 const SLOT: usize = 65_536;
-/// Holds the packet information of either family: 40 bytes with its header.
-const CONTROL_LEN: usize = 64;
 const NAME_LEN: libc::socklen_t = size_of::<SockAddrStorage>() as libc::socklen_t;

@@ -390,6 +390,11 @@ fn closed_listener_ends_its_sessions_and_frees_its_port() {
     rig.side.close_listener(rig.poll.registry(), VSERVER, at(1));
     assert_eq!((rig.side.flows(), rig.service(0).active), (0, 0));
     assert_eq!(rig.shared.udp.status().sessions, 0);
+    // The socket is still open here, but nothing watches it any more.
+    client.send(b"b").unwrap();
+    let mut events = Events::with_capacity(1);
+    rig.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+    assert!(events.is_empty());
     let address = rig.socket.local_addr().unwrap();
     drop(std::mem::replace(
         &mut rig.socket,
