@@ -21,16 +21,13 @@ pub(crate) struct HeadFault {
 /// 1088 for an unknown word, 1089 for an ambiguous one, 1128 when words are missing.
 pub(crate) fn command(words: &[&str]) -> Result<(&'static CommandSpec, usize), HeadFault> {
     let Some(first) = words.first() else {
-        return Err(missing(0, "a command".to_owned()));
+        return Err(missing("a command"));
     };
     let verb = verb(first).map_err(|fault| HeadFault { fault, word: 0 })?;
     if let Some(spec) = table::spec(verb, Noun::None) {
         return Ok((spec, 1));
     }
-    let (noun, used) = noun(verb, &words[1..]).map_err(|mut refusal| {
-        refusal.word += 1;
-        refusal
-    })?;
+    let (noun, used) = Scope::of_verb(verb).noun(&words[1..]).map_err(one_later)?;
     let spec = table::spec(verb, noun).expect("only nouns that take the verb were candidates");
     Ok((spec, used + 1))
 }
@@ -42,127 +39,163 @@ pub(crate) fn command(words: &[&str]) -> Result<(&'static CommandSpec, usize), H
 pub(crate) fn verb(word: &str) -> Result<Verb, Fault> {
     let candidates: Vec<(&'static str, Verb)> =
         VERBS.iter().map(|(verb, text)| (*text, *verb)).collect();
-    match pick(word, &candidates) {
-        Pick::One(verb) => Ok(verb),
-        Pick::Several(verbs) => Err(ambiguous(word, &verbs)),
-        Pick::Nothing => {
-            let near = nearest(word, candidates.iter().map(|(text, _)| *text));
-            Err(unknown(&shown(word), near.map(str::to_owned)))
-        }
-    }
+    choose("", word, &candidates)
 }
 
-/// Returns the nouns that `verb` can be done to, in table order.
-pub(crate) fn nouns(verb: Verb) -> impl Iterator<Item = &'static NounSpec> {
-    NOUNS
-        .iter()
-        .copied()
-        .filter(move |noun| noun.noun != Noun::None && table::spec(verb, noun.noun).is_some())
+/// The nouns among which words are looked up.
+pub(crate) struct Scope {
+    /// The words before, with a blank behind each, for messages.
+    start: String,
+    nouns: Vec<&'static NounSpec>,
 }
 
-/// What the first word after a verb can stand for.
+/// What a word can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entity {
+pub(crate) enum Entity {
+    /// The first word of two.
     Group(&'static str),
+    /// All that is needed.
     Object(Noun),
 }
 
-fn noun(verb: Verb, words: &[&str]) -> Result<(Noun, usize), HeadFault> {
-    let Some(first) = words.first() else {
-        return Err(missing(0, object_list(verb)));
-    };
-    match entity(verb, first).map_err(|fault| HeadFault { fault, word: 0 })? {
-        Entity::Object(noun) => Ok((noun, 1)),
-        Entity::Group(group) => object(verb, group, &words[1..]).map_err(|mut refusal| {
-            refusal.word += 1;
-            refusal
-        }),
-    }
-}
-
-fn entity(verb: Verb, word: &str) -> Result<Entity, Fault> {
-    let mut candidates: Vec<(&'static str, Entity)> = Vec::new();
-    for noun in nouns(verb) {
-        if let Some(group) = noun.group {
-            candidates.push((group, Entity::Group(group)));
+impl Scope {
+    /// The nouns that `verb` can be done to.
+    pub(crate) fn of_verb(verb: Verb) -> Self {
+        Self {
+            start: format!("{} ", table::verb_word(verb)),
+            nouns: with_words()
+                .filter(|noun| table::spec(verb, noun.noun).is_some())
+                .collect(),
         }
-        candidates.push((noun.object, Entity::Object(noun.noun)));
     }
-    match pick(word, &candidates) {
-        Pick::One(entity) => Ok(entity),
-        Pick::Several(words) => Err(ambiguous(word, &words)),
-        Pick::Nothing => {
-            if let Some(noun) = glued(verb, word) {
-                return Ok(Entity::Object(noun));
+
+    /// All nouns.
+    pub(crate) fn all() -> Self {
+        Self {
+            start: String::new(),
+            nouns: with_words().collect(),
+        }
+    }
+
+    /// Returns the nouns of this scope, in table order.
+    pub(crate) fn nouns(&self) -> &[&'static NounSpec] {
+        &self.nouns
+    }
+
+    /// Returns the scope behind the word `group`.
+    pub(crate) fn in_group(&self, group: &str) -> Self {
+        Self {
+            start: format!("{}{group} ", self.start),
+            nouns: self
+                .nouns
+                .iter()
+                .copied()
+                .filter(|noun| noun.group == Some(group))
+                .collect(),
+        }
+    }
+
+    /// Finds the noun that `words` begin with, and how many of them name it.
+    ///
+    /// # Errors
+    /// As [`command`].
+    pub(crate) fn noun(&self, words: &[&str]) -> Result<(Noun, usize), HeadFault> {
+        let Some(first) = words.first() else {
+            let nouns: Vec<String> = self
+                .nouns
+                .iter()
+                .map(|noun| table::noun_words(noun.noun))
+                .collect();
+            let nouns: Vec<&str> = nouns.iter().map(String::as_str).collect();
+            return Err(missing(&list(&nouns)));
+        };
+        match self.entity(first) {
+            Ok(Entity::Object(noun)) => Ok((noun, 1)),
+            Ok(Entity::Group(group)) => {
+                let object = self.in_group(group).object(&words[1..]);
+                Ok((object.map_err(one_later)?, 2))
             }
-            let near = nearest(word, candidates.iter().map(|(text, _)| *text));
-            let verb = table::verb_word(verb);
-            Err(unknown(
-                &format!("{verb} {}", shown(word)),
-                near.map(|near| format!("{verb} {near}")),
-            ))
+            Err(fault) => Err(HeadFault { fault, word: 0 }),
         }
+    }
+
+    /// Finds what the first word after the verb stands for.
+    ///
+    /// # Errors
+    /// 1088 or 1089.
+    pub(crate) fn entity(&self, word: &str) -> Result<Entity, Fault> {
+        let mut candidates: Vec<(&'static str, Entity)> = Vec::new();
+        for noun in &self.nouns {
+            if let Some(group) = noun.group {
+                candidates.push((group, Entity::Group(group)));
+            }
+            candidates.push((noun.object, Entity::Object(noun.noun)));
+        }
+        choose(&self.start, word, &candidates)
+            .or_else(|fault| self.glued(word).map(Entity::Object).ok_or(fault))
+    }
+
+    /// Finds the object that the word after its group stands for.
+    fn object(&self, words: &[&str]) -> Result<Noun, HeadFault> {
+        let candidates: Vec<(&'static str, Noun)> = self
+            .nouns
+            .iter()
+            .map(|noun| (noun.object, noun.noun))
+            .collect();
+        let Some(word) = words.first() else {
+            let words: Vec<&str> = candidates.iter().map(|(word, _)| *word).collect();
+            return Err(missing(&list(&words)));
+        };
+        choose(&self.start, word, &candidates).map_err(|fault| HeadFault { fault, word: 0 })
+    }
+
+    /// Finds the noun for words written as one: `lbvserver`, `lbvs`. The group must be there in full.
+    fn glued(&self, word: &str) -> Option<Noun> {
+        let mut matching = self.nouns.iter().filter(|noun| {
+            noun.group.is_some_and(|group| {
+                word.len() > group.len() && has_prefix(&format!("{group}{}", noun.object), word)
+            })
+        });
+        let found = matching.next()?;
+        matching.next().is_none().then_some(found.noun)
     }
 }
 
-/// Finds the noun for words written as one: `lbvserver`, `lbvs`. The group must be there in full.
-fn glued(verb: Verb, word: &str) -> Option<Noun> {
-    let mut matching = nouns(verb).filter(|noun| {
-        noun.group.is_some_and(|group| {
-            word.len() > group.len() && has_prefix(&format!("{group}{}", noun.object), word)
-        })
-    });
-    let found = matching.next()?;
-    matching.next().is_none().then_some(found.noun)
+fn with_words() -> impl Iterator<Item = &'static NounSpec> {
+    NOUNS.iter().copied().filter(|noun| noun.noun != Noun::None)
 }
 
-fn object(verb: Verb, group: &str, words: &[&str]) -> Result<(Noun, usize), HeadFault> {
-    let candidates: Vec<(&'static str, Noun)> = nouns(verb)
-        .filter(|noun| noun.group == Some(group))
-        .map(|noun| (noun.object, noun.noun))
-        .collect();
-    let Some(word) = words.first() else {
-        let words: Vec<&str> = candidates.iter().map(|(word, _)| *word).collect();
-        return Err(missing(0, list(&words)));
-    };
-    let fault = match pick(word, &candidates) {
-        Pick::One(noun) => return Ok((noun, 2)),
-        Pick::Several(words) => ambiguous(word, &words),
+/// Picks what `word` stands for; `start` are the words before it.
+fn choose<T: PartialEq + Copy>(
+    start: &str,
+    word: &str,
+    candidates: &[(&'static str, T)],
+) -> Result<T, Fault> {
+    match pick(word, candidates) {
+        Pick::One(target) => Ok(target),
+        Pick::Several(words) => Err(Fault::new(catalogue::AMBIGUOUS_COMMAND)
+            .with_details(shown(word))
+            .with_hint(format!("it could be {}", list(&words)))),
         Pick::Nothing => {
-            let near = nearest(word, candidates.iter().map(|(text, _)| *text));
-            let start = format!("{} {group}", table::verb_word(verb));
-            unknown(
-                &format!("{start} {}", shown(word)),
-                near.map(|near| format!("{start} {near}")),
-            )
+            let fault = Fault::new(catalogue::NO_SUCH_COMMAND)
+                .with_details(format!("{start}{}", shown(word)));
+            let hint = match nearest(word, candidates.iter().map(|(text, _)| *text)) {
+                Some(near) => format!("did you mean {start}{near}?"),
+                None => "type help for the list of commands".to_owned(),
+            };
+            Err(fault.with_hint(hint))
         }
-    };
-    Err(HeadFault { fault, word: 0 })
-}
-
-fn object_list(verb: Verb) -> String {
-    let words: Vec<String> = nouns(verb)
-        .map(|noun| table::noun_words(noun.noun))
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    list(&words)
-}
-
-fn missing(word: usize, what: String) -> HeadFault {
-    let fault = Fault::new(catalogue::INCOMPLETE_COMMAND).with_hint(format!("next comes {what}"));
-    HeadFault { fault, word }
-}
-
-fn ambiguous(word: &str, candidates: &[&str]) -> Fault {
-    Fault::new(catalogue::AMBIGUOUS_COMMAND)
-        .with_details(shown(word))
-        .with_hint(format!("it could be {}", list(candidates)))
-}
-
-fn unknown(words: &str, near: Option<String>) -> Fault {
-    let fault = Fault::new(catalogue::NO_SUCH_COMMAND).with_details(words);
-    match near {
-        Some(near) => fault.with_hint(format!("did you mean {near}?")),
-        None => fault.with_hint("type help for the list of commands".to_owned()),
     }
+}
+
+fn missing(what: &str) -> HeadFault {
+    HeadFault {
+        fault: Fault::new(catalogue::INCOMPLETE_COMMAND).with_hint(format!("next comes {what}")),
+        word: 0,
+    }
+}
+
+fn one_later(mut refusal: HeadFault) -> HeadFault {
+    refusal.word += 1;
+    refusal
 }

@@ -7,19 +7,25 @@ pub mod catalogue;
 pub mod table;
 
 mod command;
+mod complete;
 mod fault;
 mod head;
+mod help;
 mod lex;
 mod lines;
 mod option;
 mod parse;
+mod reference;
 mod render;
 mod value;
 mod words;
 
 pub use command::{Arg, Command, Key, Noun, Value, Verb};
+pub use complete::{Candidate, Completion, complete};
 pub use fault::{Code, Fault, FaultKind};
+pub use help::help;
 pub use lines::{Line, lines};
 pub use parse::{ParseFault, check, parse, parse_words};
+pub use reference::reference;
 pub use render::{quote, render};
 pub use table::spec;

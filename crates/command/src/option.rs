@@ -48,7 +48,7 @@ impl Options {
     }
 
     /// Returns the first word that no option takes as a value, if all before it is in order.
-    pub(crate) fn leftover<'a>(mut self, tokens: &'a [Token]) -> Option<&'a Token> {
+    pub(crate) fn leftover(mut self, tokens: &[Token]) -> Option<&Token> {
         let mut rest = tokens;
         while let Some((keyword, after)) = rest.split_first() {
             if !keyword.keyword {

@@ -61,10 +61,12 @@ impl std::error::Error for ParseFault {
 /// # Errors
 /// The first fault from the left, where several could be named.
 pub fn parse(line: &str) -> Result<Option<Command>, ParseFault> {
-    match lex::tokens(line) {
-        Ok(tokens) => command(&tokens),
-        Err((_, fault)) => Err(lex_fault(line, fault)),
-    }
+    command(&parse_tokens(line)?)
+}
+
+/// Splits a line into words.
+pub(crate) fn parse_tokens(line: &str) -> Result<Vec<Token>, ParseFault> {
+    lex::tokens(line).map_err(|(_, fault)| lex_fault(line, fault))
 }
 
 /// Reads the words of a program's arguments: each is one token, exactly as it stands. A word that begins

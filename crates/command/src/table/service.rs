@@ -164,7 +164,8 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(TIMEOUT_DEFAULT)
         .set()
         .unset()
-        .always(),
+        .always()
+        .no_effect("cltTimeout of the virtual server decides"),
         row(
             Key::SvrTimeout,
             "svrTimeout",
