@@ -1,0 +1,230 @@
+//! The controller: one thread that owns the configuration and drives the data plane.
+//!
+//! It takes one event at a time from one queue, so that commands have a total order and each runs
+//! whole: plan, prepare, commit. It waits for nobody: an answer is handed over as a whole and sent by the
+//! client's own task, a file is written by the saver's thread.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use sluice_command::{Command, Fault, Noun, Verb, catalogue, check, render};
+use sluice_config::{Config, Plan};
+use sluice_dataplane::{Dataplane, PrepareError};
+use sluice_protocol::{Reply, Request, Row};
+use tokio::sync::oneshot;
+
+use crate::boot::{self, BootError};
+use crate::faults;
+use crate::ns_conf::{NsConf, Save};
+use crate::queue::{Ask, Event, Events};
+use crate::rows;
+use crate::save::SaveError;
+use crate::saver::Saver;
+
+/// The controller's state.
+pub(crate) struct Controller {
+    config: Config,
+    dataplane: Dataplane,
+    ns_conf: NsConf,
+    saver: Saver,
+    /// Set while draining: whom to tell when the last flow has ended.
+    draining: Option<Draining>,
+}
+
+/// A drain under way.
+struct Draining {
+    drained: Option<oneshot::Sender<()>>,
+}
+
+impl Controller {
+    /// Reads the configuration file and serves what it says.
+    ///
+    /// # Errors
+    /// [`BootError`] when the file cannot be read. Lines that fail are no error; they are in
+    /// [`Controller::boot_failures`].
+    pub(crate) fn boot(
+        path: PathBuf,
+        mut dataplane: Dataplane,
+        saver: Saver,
+    ) -> Result<Self, BootError> {
+        let mut config = Config::new();
+        let ns_conf = boot::load(path, &mut config, &mut dataplane)?;
+        Ok(Self {
+            config,
+            dataplane,
+            ns_conf,
+            saver,
+            draining: None,
+        })
+    }
+
+    /// Returns the lines of the configuration file that failed.
+    pub(crate) fn boot_failures(&self) -> Vec<String> {
+        self.ns_conf.failures()
+    }
+
+    /// Handles events until it is told to stop, then ends all flows.
+    pub(crate) fn run(mut self, events: &Events) {
+        loop {
+            let limit = self.look_after_dataplane();
+            match events.next(limit) {
+                Some(Event::Ask(ask)) => self.handle_ask(ask),
+                Some(Event::Saved { save, written, ask }) => self.finish_save(save, written, ask),
+                Some(Event::Drain(drained)) => self.drain(drained),
+                // What is due is done at the top of the loop.
+                Some(Event::Wake) | None => {}
+                Some(Event::Stop) => break,
+            }
+        }
+        self.dataplane.shutdown();
+        self.saver.end();
+    }
+
+    /// Does what the data plane asks for and returns when to look again.
+    fn look_after_dataplane(&mut self) -> Option<Duration> {
+        let next = self.dataplane.handle_wake();
+        let Some(draining) = &mut self.draining else {
+            return next;
+        };
+        if self.dataplane.flows() == 0
+            && let Some(drained) = draining.drained.take()
+        {
+            let _ = drained.send(());
+        }
+        Some(next.map_or(DRAIN_LOOK, |next| next.min(DRAIN_LOOK)))
+    }
+
+    fn drain(&mut self, drained: oneshot::Sender<()>) {
+        self.dataplane.drain();
+        self.draining = Some(Draining {
+            drained: Some(drained),
+        });
+    }
+
+    fn handle_ask(&mut self, ask: Ask) {
+        let answer = match &ask.request {
+            Request::Names(noun) => Ok(self.names(*noun)),
+            Request::Run(command) => match self.run_command(command, ask.uid) {
+                Ok(Outcome::Answer(replies)) => Ok(replies),
+                Ok(Outcome::Save(save)) => return self.saver.save(save, ask),
+                Err(fault) => Err(fault),
+            },
+        };
+        ask.answer(answer);
+    }
+
+    fn names(&self, noun: Noun) -> Vec<Reply> {
+        let names = self.config.names(noun);
+        names.into_iter().map(|name| row(Row::Name(name))).collect()
+    }
+
+    fn run_command(&mut self, command: &Command, uid: u32) -> Result<Outcome, Fault> {
+        // The shell checked it too, but the frame may come from anything.
+        check(command)?;
+        let replies = match command.verb {
+            Verb::Add
+            | Verb::Set
+            | Verb::Unset
+            | Verb::Rm
+            | Verb::Enable
+            | Verb::Disable
+            | Verb::Bind
+            | Verb::Unbind => self.change(command, uid)?,
+            Verb::Show | Verb::Stat => self.show(command)?,
+            Verb::Save => {
+                return self
+                    .ns_conf
+                    .start_save(&self.config, command)
+                    .map(Outcome::Save);
+            }
+            Verb::Batch | Verb::Help | Verb::Exit | Verb::Quit => {
+                return Err(Fault::new(catalogue::NOT_VALID_HERE));
+            }
+        };
+        Ok(Outcome::Answer(replies))
+    }
+
+    /// Changes the configuration, wholly or not at all.
+    fn change(&mut self, command: &Command, uid: u32) -> Result<Vec<Reply>, Fault> {
+        if self.draining.is_some() {
+            return Err(Fault::new(faults::SHUTTING_DOWN));
+        }
+        let plan = self.config.plan(command)?;
+        let warnings = carry_out(plan, &mut self.config, &mut self.dataplane)?;
+        self.ns_conf.note_change(SystemTime::now());
+        tracing::info!(uid, "changed: {}", render(command));
+        Ok(warnings.into_iter().map(Reply::Warning).collect())
+    }
+
+    fn show(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
+        let rows = match command.noun {
+            Noun::NsConfig => vec![Row::Config(
+                self.ns_conf.status(&self.config, SystemTime::now()),
+            )],
+            Noun::NsRunningConfig => self.config.render().into_iter().map(Row::Line).collect(),
+            Noun::NsVersion => vec![Row::Line(rows::version())],
+            Noun::Server | Noun::Service | Noun::LbVserver => {
+                let snapshot = self.dataplane.snapshot();
+                let now = self.dataplane.now();
+                let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());
+                view.rows(command)?
+            }
+            Noun::None => return Err(Fault::new(catalogue::NOT_VALID_HERE)),
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    fn finish_save(&mut self, save: Save, written: Result<(), SaveError>, ask: Ask) {
+        let saved = self.ns_conf.finish_save(save, written, SystemTime::now());
+        match &saved {
+            Ok(()) => tracing::info!(uid = ask.uid, "saved: {}", self.ns_conf.path().display()),
+            Err(fault) => tracing::warn!(uid = ask.uid, "not saved: {fault}"),
+        }
+        ask.answer(saved.map(|()| Vec::new()));
+    }
+}
+
+/// What is to be done for a command that was not refused.
+enum Outcome {
+    /// It has run; this is to be sent.
+    Answer(Vec<Reply>),
+    /// The file is to be written before the answer.
+    Save(Save),
+}
+
+/// Takes a plan into effect and returns what to warn of.
+///
+/// # Errors
+/// A listener cannot be had; nothing has changed.
+pub(crate) fn carry_out(
+    mut plan: Plan,
+    config: &mut Config,
+    dataplane: &mut Dataplane,
+) -> Result<Vec<String>, Fault> {
+    let prepared = dataplane
+        .prepare(&plan.changes)
+        .map_err(|error| fault_of(&error))?;
+    // From here on nothing can fail.
+    dataplane.commit(prepared, &plan.changes);
+    let warnings = std::mem::take(&mut plan.warnings);
+    config.commit(plan);
+    Ok(warnings)
+}
+
+fn fault_of(error: &PrepareError) -> Fault {
+    match error {
+        PrepareError::AddressInUse { address, .. } => {
+            Fault::new(catalogue::ADDRESS_IN_USE).with_details(address.to_string())
+        }
+        PrepareError::Listen {
+            address, source, ..
+        } => Fault::new(catalogue::CANNOT_LISTEN).with_details(format!("{address}, {source}")),
+    }
+}
+
+fn row(row: Row) -> Reply {
+    Reply::Row(Box::new(row))
+}
+
+/// How often a drain looks whether flows are left; the data plane does not tell when one ends.
+const DRAIN_LOOK: Duration = Duration::from_millis(20);

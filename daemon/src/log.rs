@@ -1,0 +1,99 @@
+//! What the daemon writes to standard error: log lines and plain lines.
+//!
+//! Invariant: one event is one line, and no control character of names, file contents or peers reaches
+//! the terminal or the journal; they are shown escaped.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Starts logging to standard error, as `RUST_LOG` says, `info` when it says nothing.
+///
+/// Colours stay off: an escape sequence of the log's own could not be told from one smuggled in.
+pub(crate) fn init() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(Lines)
+        .finish();
+    // Fails only when a log was set up before, which then goes on.
+    let _ = tracing::subscriber::set_global_default(log);
+}
+
+/// Writes one plain line to standard error, control characters escaped.
+pub(crate) fn line(text: &str) {
+    // Nobody is left to tell when standard error is gone.
+    let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
+}
+
+/// Returns `text` with its control characters as `\n`, `\u{1b}` and the like.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || BREAKING.contains(&c) {
+            let _ = write!(shown, "{}", c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Makes a writer for one event.
+#[derive(Clone, Copy, Debug)]
+struct Lines;
+
+impl MakeWriter<'_> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        Self
+    }
+}
+
+impl Write for Lines {
+    /// Gets one whole event, ending in a line feed.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        line(&one_line(event));
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns an event without the line feed at its end.
+fn one_line(event: &[u8]) -> String {
+    let text = String::from_utf8_lossy(event);
+    text.strip_suffix('\n').unwrap_or(&text).to_owned()
+}
+
+/// Line and paragraph separators and the overrides that let text be shown in another order.
+const BREAKING: [char; 11] = [
+    '\u{2028}', '\u{2029}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}',
+    '\u{2067}', '\u{2068}', '\u{2069}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_letters_stay() {
+        assert_eq!(
+            escaped("a\n2030 ERROR forged\x1b[2J\r\t\u{9b}x\u{202e}Straße"),
+            "a\\n2030 ERROR forged\\u{1b}[2J\\r\\t\\u{9b}x\\u{202e}Straße"
+        );
+    }
+
+    #[test]
+    fn of_an_event_only_the_last_line_feed_ends_a_line() {
+        assert_eq!(escaped(&one_line(b"one\ntwo\n")), "one\\ntwo");
+        assert_eq!(escaped(&one_line(b"bad \xff\n")), "bad \u{fffd}");
+    }
+}

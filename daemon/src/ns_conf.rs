@@ -1,0 +1,330 @@
+//! The configuration file: where it is, which of its lines do not run, and whether the running
+//! configuration differs from it.
+//!
+//! Invariant: a line of the file that does not run is never lost. It is written back as it was, byte
+//! for byte, after the running configuration.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sluice_command::{Command, Fault, Key, catalogue};
+use sluice_config::Config;
+use sluice_protocol::ConfigStatus;
+
+use crate::log::escaped;
+use crate::save::{self, SaveError};
+
+/// A line of the file that failed and so does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailedLine {
+    /// Its number, from 1.
+    pub(crate) number: usize,
+    /// Its bytes without the line feed.
+    pub(crate) text: Vec<u8>,
+    /// Why it failed.
+    pub(crate) fault: Fault,
+}
+
+/// The file's state.
+#[derive(Clone, Debug)]
+pub(crate) struct NsConf {
+    path: PathBuf,
+    failed: Vec<FailedLine>,
+    /// The running configuration when it was last loaded or saved.
+    saved: Vec<String>,
+    changed_at: Option<SystemTime>,
+    saved_at: Option<SystemTime>,
+    saving: bool,
+}
+
+/// A file to be written; done outside the controller, because a disk may take seconds.
+#[derive(Debug)]
+pub(crate) struct Save {
+    path: PathBuf,
+    text: Vec<u8>,
+    /// The configuration it holds.
+    running: Vec<String>,
+}
+
+impl Save {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// The old file is in place.
+    pub(crate) fn write(&self) -> Result<(), SaveError> {
+        save::write(&self.path, &self.text)
+    }
+}
+
+impl NsConf {
+    /// Describes a file from which `config` has just been loaded but for the `failed` lines.
+    pub(crate) fn loaded(path: PathBuf, failed: Vec<FailedLine>, config: &Config) -> Self {
+        Self {
+            path,
+            failed,
+            saved: config.render(),
+            changed_at: None,
+            saved_at: None,
+            saving: false,
+        }
+    }
+
+    /// Returns where `save ns config` writes.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the lines that failed, as a person reads them.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        let path = self.path.display();
+        let verdict =
+            |line: &FailedLine| escaped(&format!("{path}:{}: ERROR: {}", line.number, line.fault));
+        self.failed.iter().map(verdict).collect()
+    }
+
+    /// Notes that the running configuration has changed.
+    pub(crate) fn note_change(&mut self, at: SystemTime) {
+        self.changed_at = Some(at);
+    }
+
+    /// Works out what `command` has to write of `config` and the failed lines.
+    ///
+    /// # Errors
+    /// Failed lines stand and `command` has no `-force`, or another save is under way.
+    pub(crate) fn start_save(&mut self, config: &Config, command: &Command) -> Result<Save, Fault> {
+        if self.saving {
+            return Err(Fault::new(catalogue::SAVE_IN_PROGRESS));
+        }
+        let failures = self.failures();
+        if let Some(first) = failures.first()
+            && command.arg(Key::Force).is_none()
+        {
+            return Err(Fault::new(catalogue::BOOT_FAILURES_STAND)
+                .with_details(format!("{}, first {first}", failures.len()))
+                .with_hint("show ns config")
+                .with_hint("save ns config -force"));
+        }
+        self.saving = true;
+        let running = config.render();
+        Ok(Save {
+            path: self.path.clone(),
+            text: self.text(&running),
+            running,
+        })
+    }
+
+    /// Notes how a save ended.
+    ///
+    /// # Errors
+    /// The file could not be written; the old one is in place.
+    pub(crate) fn finish_save(
+        &mut self,
+        save: Save,
+        written: Result<(), SaveError>,
+        at: SystemTime,
+    ) -> Result<(), Fault> {
+        self.saving = false;
+        written.map_err(|error| {
+            Fault::new(catalogue::CANNOT_SAVE).with_details(escaped(&error.to_string()))
+        })?;
+        self.saved = save.running;
+        self.saved_at = Some(at);
+        Ok(())
+    }
+
+    /// Returns what `show ns config` shows.
+    pub(crate) fn status(&self, config: &Config, now: SystemTime) -> ConfigStatus {
+        ConfigStatus {
+            path: escaped(&self.path.to_string_lossy()),
+            system_unix_ms: unix_ms(now),
+            changed_unix_ms: self.changed_at.map(unix_ms),
+            saved_unix_ms: self.saved_at.map(unix_ms),
+            unsaved: config.render() != self.saved,
+            boot_failures: self.failures(),
+        }
+    }
+
+    fn text(&self, running: &[String]) -> Vec<u8> {
+        let mut text = Vec::new();
+        let failed = self.failed.iter().map(|line| line.text.as_slice());
+        for line in running.iter().map(String::as_bytes).chain(failed) {
+            text.extend_from_slice(line);
+            text.push(b'\n');
+        }
+        text
+    }
+}
+
+/// Returns the milliseconds since 1970 UTC; a clock before that counts as 1970.
+pub(crate) fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_command::parse;
+    use sluice_config::plan_line;
+
+    /// Loads `lines` as the boot does, without a data plane.
+    fn loaded(path: &Path, lines: &[&str]) -> (Config, NsConf) {
+        let mut config = Config::new();
+        let mut failed = Vec::new();
+        for (index, line) in lines.iter().enumerate() {
+            match plan_line(&config, line) {
+                Ok(None) => {}
+                Ok(Some(plan)) => config.commit(plan),
+                Err(refused) => failed.push(FailedLine {
+                    number: index + 1,
+                    text: line.as_bytes().to_vec(),
+                    fault: refused.fault().clone(),
+                }),
+            }
+        }
+        let ns_conf = NsConf::loaded(path.to_owned(), failed, &config);
+        (config, ns_conf)
+    }
+
+    fn run(config: &mut Config, line: &str) {
+        let plan = plan_line(config, line).unwrap().unwrap();
+        config.commit(plan);
+    }
+
+    fn save(
+        ns_conf: &mut NsConf,
+        config: &Config,
+        line: &str,
+        at: SystemTime,
+    ) -> Result<(), Fault> {
+        let save = ns_conf.start_save(config, &command(line))?;
+        let written = save.write();
+        ns_conf.finish_save(save, written, at)
+    }
+
+    fn command(line: &str) -> Command {
+        parse(line).unwrap().unwrap()
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_failed_line_is_reported_with_file_and_number_and_control_characters_escaped() {
+        let (_, ns_conf) = loaded(
+            Path::new("/etc/a\x1bb"),
+            &[
+                "add server s1 10.0.0.1",
+                "",
+                "add server s1 10.0.0.1",
+                "nosuch",
+            ],
+        );
+        assert_eq!(
+            ns_conf.failures(),
+            [
+                "/etc/a\\u{1b}b:3: ERROR: Resource already exists",
+                "/etc/a\\u{1b}b:4: ERROR: No such command [nosuch]",
+            ]
+        );
+    }
+
+    #[test]
+    fn saving_refuses_while_failures_stand_and_force_writes_them_back_verbatim() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        std::fs::write(&path, "old").unwrap();
+        let (config, mut ns_conf) = loaded(
+            &path,
+            &[
+                "add  SERVER s1 10.0.0.1",
+                "  bind lb vserver v1 \"s 9\"\t# later\r",
+            ],
+        );
+
+        let refused = save(&mut ns_conf, &config, "save ns config", at(1)).unwrap_err();
+        assert_eq!(refused.code, catalogue::BOOT_FAILURES_STAND.number);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+
+        save(&mut ns_conf, &config, "save ns config -force", at(2)).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "add server s1 10.0.0.1\n  bind lb vserver v1 \"s 9\"\t# later\r\n"
+        );
+        assert_eq!(ns_conf.failures().len(), 1, "the line still does not run");
+    }
+
+    #[test]
+    fn unsaved_means_that_the_configuration_differs_from_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut config, mut ns_conf) = loaded(
+            &folder.path().join("ns.conf"),
+            &["add server s1 10.0.0.1 # first"],
+        );
+        let status = |ns_conf: &NsConf, config: &Config| {
+            let status = ns_conf.status(config, at(9));
+            assert_eq!(status.system_unix_ms, 9_000);
+            (status.unsaved, status.changed_unix_ms, status.saved_unix_ms)
+        };
+        assert_eq!(status(&ns_conf, &config), (false, None, None));
+
+        run(&mut config, "add server s2 10.0.0.2");
+        ns_conf.note_change(at(3));
+        assert_eq!(status(&ns_conf, &config), (true, Some(3_000), None));
+
+        save(&mut ns_conf, &config, "save ns config", at(4)).unwrap();
+        assert_eq!(status(&ns_conf, &config), (false, Some(3_000), Some(4_000)));
+
+        run(&mut config, "add server s3 10.0.0.3");
+        run(&mut config, "rm server s3");
+        assert!(
+            !status(&ns_conf, &config).0,
+            "what was undone needs no saving"
+        );
+    }
+
+    #[test]
+    fn a_save_that_fails_changes_neither_file_nor_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut config, mut ns_conf) = loaded(folder.path(), &[]);
+        run(&mut config, "add server s1 10.0.0.1");
+        let refused = save(&mut ns_conf, &config, "save ns config", at(1)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "Configuration could not be saved [{} is not a regular file]",
+                folder.path().display()
+            )
+        );
+        let status = ns_conf.status(&config, at(2));
+        assert_eq!((status.unsaved, status.saved_unix_ms), (true, None));
+    }
+
+    #[test]
+    fn one_save_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, mut ns_conf) = loaded(&folder.path().join("ns.conf"), &[]);
+        let first = ns_conf
+            .start_save(&config, &command("save ns config"))
+            .unwrap();
+        let refused = ns_conf
+            .start_save(&config, &command("save ns config"))
+            .unwrap_err();
+        assert_eq!(refused.code, catalogue::SAVE_IN_PROGRESS.number);
+        ns_conf.finish_save(first, Ok(()), at(1)).unwrap();
+        save(&mut ns_conf, &config, "save ns config", at(2)).unwrap();
+    }
+
+    #[test]
+    fn what_changes_during_a_save_is_unsaved() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut config, mut ns_conf) = loaded(&folder.path().join("ns.conf"), &[]);
+        let first = ns_conf
+            .start_save(&config, &command("save ns config"))
+            .unwrap();
+        run(&mut config, "add server s1 10.0.0.1");
+        ns_conf.finish_save(first, Ok(()), at(1)).unwrap();
+        assert!(ns_conf.status(&config, at(2)).unsaved);
+    }
+}

@@ -1,0 +1,185 @@
+//! What `show` and `stat` answer: the configuration and the core at one moment, as rows.
+//!
+//! Builds rows and nothing else; the front end lays them out. Objects come in the order of the
+//! configuration, services of a virtual server in the order they were bound.
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use sluice_balance::{
+    Instant, ServiceId, ServiceStatus, Snapshot, State, VserverId, VserverStatus,
+};
+use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
+use sluice_config::{Config, Service, Vserver};
+use sluice_protocol::Row;
+
+use crate::ns_conf::unix_ms;
+
+mod show;
+mod stat;
+
+/// One moment.
+pub(crate) struct View<'a> {
+    config: &'a Config,
+    now: Instant,
+    wall: SystemTime,
+    services: HashMap<ServiceId, (&'a Service, &'a ServiceStatus)>,
+    vservers: HashMap<VserverId, &'a VserverStatus>,
+}
+
+impl<'a> View<'a> {
+    /// Joins what is configured with what the core says of it; `now` and `wall` are the same moment.
+    ///
+    /// # Panics
+    /// When the core has not heard of a configured service: both get every change.
+    pub(crate) fn new(
+        config: &'a Config,
+        snapshot: &'a Snapshot,
+        now: Instant,
+        wall: SystemTime,
+    ) -> Self {
+        let known: HashMap<_, _> = snapshot
+            .services
+            .iter()
+            .map(|status| (status.id, status))
+            .collect();
+        let joined = config
+            .services()
+            .map(|service| (service.id(), (service, known[&service.id()])));
+        Self {
+            config,
+            now,
+            wall,
+            services: joined.collect(),
+            vservers: snapshot
+                .vservers
+                .iter()
+                .map(|status| (status.id, status))
+                .collect(),
+        }
+    }
+
+    /// Returns the rows of a `show` or `stat` of servers, services or virtual servers: of all, or of
+    /// the one that is named, then in the detailed form.
+    ///
+    /// # Errors
+    /// The name is not that of an object.
+    pub(crate) fn rows(&self, command: &Command) -> Result<Vec<Row>, Fault> {
+        let name = command.text(Key::Name);
+        let detail = name.is_some();
+        let stat = command.verb == Verb::Stat;
+        match command.noun {
+            Noun::Server => {
+                let servers = chosen(name, |name| self.config.server(name), self.config.servers())?;
+                Ok(if stat {
+                    servers
+                        .into_iter()
+                        .flat_map(|server| self.server_stats(server))
+                        .collect()
+                } else {
+                    servers
+                        .into_iter()
+                        .map(|server| self.server(server, detail))
+                        .collect()
+                })
+            }
+            Noun::Service => {
+                let services = chosen(
+                    name,
+                    |name| self.config.service(name),
+                    self.config.services(),
+                )?;
+                let row = |service| {
+                    if stat {
+                        self.service_stat(service)
+                    } else {
+                        self.service(service)
+                    }
+                };
+                Ok(services.into_iter().map(row).collect())
+            }
+            Noun::LbVserver => {
+                let vservers = chosen(
+                    name,
+                    |name| self.config.vserver(name),
+                    self.config.vservers(),
+                )?;
+                let row = |vserver| {
+                    if stat {
+                        self.vserver_stat(vserver, detail)
+                    } else {
+                        self.vserver(vserver, detail)
+                    }
+                };
+                Ok(vservers.into_iter().map(row).collect())
+            }
+            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => {
+                Err(Fault::new(catalogue::NOT_VALID_HERE))
+            }
+        }
+    }
+
+    fn status(&self, service: &Service) -> &ServiceStatus {
+        self.services[&service.id()].1
+    }
+
+    fn vserver_status(&self, vserver: &Vserver) -> &VserverStatus {
+        self.vservers[&vserver.id()]
+    }
+
+    /// Returns how long ago `since` was and when that was, milliseconds since 1970 UTC.
+    fn age(&self, since: Instant) -> (u64, u64) {
+        let age = self.now.duration_since(since);
+        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        (age_ms, unix_ms(self.wall).saturating_sub(age_ms))
+    }
+}
+
+/// Returns the answer of `show ns version`.
+pub(crate) fn version() -> String {
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("Sluice {}, {os} {arch}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Picks the named object, or all.
+fn chosen<'a, T>(
+    name: Option<&str>,
+    find: impl FnOnce(&str) -> Option<&'a T>,
+    all: impl Iterator<Item = &'a T>,
+) -> Result<Vec<&'a T>, Fault> {
+    let Some(name) = name else {
+        return Ok(all.collect());
+    };
+    let missing = || Fault::new(catalogue::NO_SUCH_RESOURCE).with_details(format!("name, {name}"));
+    Ok(vec![find(name).ok_or_else(missing)?])
+}
+
+/// The state as `show` spells it.
+fn shown(state: State) -> String {
+    match state {
+        State::Up => "UP",
+        State::Down => "DOWN",
+        State::OutOfService => "OUT OF SERVICE",
+    }
+    .to_owned()
+}
+
+/// The state as `stat` spells it.
+fn short(state: State) -> String {
+    match state {
+        State::Up => "UP",
+        State::Down => "DOWN",
+        State::OutOfService => "OFS",
+    }
+    .to_owned()
+}
+
+/// Counts those that are UP.
+fn up(states: impl Iterator<Item = State>) -> u64 {
+    states
+        .filter(|state| *state == State::Up)
+        .fold(0, |count, _| count + 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The rows of `show`.
+
+use sluice_config::{Server, Service, Vserver};
+use sluice_protocol::{BoundService, Row, ServerRow, ServerService, ServiceRow, VserverRow};
+
+use super::{View, shown, up};
+
+impl View<'_> {
+    pub(super) fn server(&self, server: &Server, detail: bool) -> Row {
+        let services = self.config.services_of(server).filter(|_| detail);
+        Row::Server(ServerRow {
+            name: server.name().to_owned(),
+            address: server.address().to_string(),
+            state: if server.is_enabled() {
+                "ENABLED"
+            } else {
+                "DISABLED"
+            }
+            .to_owned(),
+            comment: server.comment(),
+            services: services
+                .map(|service| self.server_service(service))
+                .collect(),
+        })
+    }
+
+    fn server_service(&self, service: &Service) -> ServerService {
+        ServerService {
+            name: service.name().to_owned(),
+            address: service.address().ip().to_string(),
+            port: service.address().port().to_string(),
+            service_type: service.service_type().name().to_owned(),
+            state: shown(self.status(service).state),
+        }
+    }
+
+    pub(super) fn service(&self, service: &Service) -> Row {
+        let status = self.status(service);
+        let (state_age_ms, state_change_unix_ms) = self.age(status.since);
+        Row::Service(ServiceRow {
+            name: service.name().to_owned(),
+            server: service.server().to_owned(),
+            address: service.address().ip().to_string(),
+            port: service.address().port().to_string(),
+            service_type: service.service_type().name().to_owned(),
+            state: shown(status.state),
+            state_change_unix_ms,
+            state_age_ms,
+            settings: service.options(),
+        })
+    }
+
+    pub(super) fn vserver(&self, vserver: &Vserver, detail: bool) -> Row {
+        let status = self.vserver_status(vserver);
+        let (state_age_ms, state_change_unix_ms) = self.age(status.since);
+        let bound = vserver.bindings().iter().map(|binding| {
+            let (service, status) = self.services[&binding.service];
+            BoundService {
+                name: service.name().to_owned(),
+                address: service.address().ip().to_string(),
+                port: service.address().port().to_string(),
+                service_type: service.service_type().name().to_owned(),
+                state: shown(status.state),
+                weight: binding.weight.value(),
+            }
+        });
+        Row::Vserver(VserverRow {
+            name: vserver.name().to_owned(),
+            address: vserver.listen().address(),
+            port: vserver.listen().port().to_string(),
+            service_type: vserver.service_type().name().to_owned(),
+            state: shown(status.state),
+            effective_state: shown(status.state),
+            state_change_unix_ms,
+            state_age_ms,
+            services_total: status.bindings.len() as u64,
+            services_active: up(status.bindings.iter().map(|binding| binding.state)),
+            settings: vserver.options(),
+            bound: detail.then(|| bound.collect()),
+        })
+    }
+}
