@@ -27,10 +27,7 @@ impl UdpSide {
         if self.shared.is_draining() {
             return Err(Loss::Refused);
         }
-        let Some(place) = self.shared.udp.claim() else {
-            self.complain_about_limit(now);
-            return Err(Loss::Limit);
-        };
+        let place = self.shared.udp.claim().ok_or(Loss::Limit)?;
         let (selection, socket) = self.select(&key, now)?;
         let session = Arc::new(Session::new(socket, &selection, place, now));
         if let Some(other) = self.shared.udp.enter(key, &session, now) {
@@ -92,13 +89,23 @@ impl UdpSide {
         }
     }
 
-    fn complain_about_limit(&self, now: Instant) {
+    /// Tells the operator why new sessions do not begin, if it is a thing to put right.
+    pub(super) fn complain(&self, loss: Loss, now: Instant) {
+        let why = match loss {
+            Loss::Limit => "the limit on UDP sessions is reached",
+            Loss::Local => "no socket, port or route for a new UDP session",
+            Loss::Refused | Loss::Truncated | Loss::Full | Loss::Unsendable | Loss::Reported => {
+                return;
+            }
+        };
         if self.shared.udp.may_complain(now) {
             let status = self.shared.udp.status();
             tracing::warn!(
+                sessions = status.sessions,
                 limit = status.limit,
-                dropped = status.dropped_limit + 1,
-                "UDP sessions are at their limit; datagrams of new clients are dropped"
+                dropped_limit = status.dropped_limit,
+                dropped_local = status.dropped_local,
+                "{why}; datagrams of new clients are dropped"
             );
         }
     }

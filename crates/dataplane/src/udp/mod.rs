@@ -191,6 +191,7 @@ impl UdpSide {
             done = run.end;
             if let Err(loss) = self.forward_run(registry, listener, run.clone(), now) {
                 self.shared.udp.losses().add(loss, run.len());
+                self.complain(loss, now);
             }
         }
     }

@@ -110,7 +110,7 @@ pub(crate) struct Sessions {
     limit: AtomicUsize,
     open: Arc<AtomicUsize>,
     losses: Losses,
-    /// Nanoseconds of the last log line about the limit.
+    /// Nanoseconds of the last complaint in the log.
     complained: AtomicU64,
 }
 
@@ -197,7 +197,7 @@ impl Sessions {
             .remove_if(key, |_, held| Arc::ptr_eq(held, session));
     }
 
-    /// Whether the limit may be complained about at `now`: once a second in the whole process.
+    /// Whether a complaint may be logged at `now`: once a second in the whole process.
     pub(super) fn may_complain(&self, now: Instant) -> bool {
         let last = self.complained.load(Ordering::Relaxed);
         let quiet = now.duration_since(Instant::from_nanos(last));

@@ -175,7 +175,7 @@ fn ended_session_is_not_found_and_gives_way_to_a_new_one() {
 }
 
 #[test]
-fn limit_is_complained_about_once_a_second() {
+fn complaint_is_logged_once_a_second_at_most() {
     let sessions = Sessions::with_limit(0);
     assert!(sessions.may_complain(at(0)));
     assert!(!sessions.may_complain(at(999)));
