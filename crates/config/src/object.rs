@@ -320,15 +320,6 @@ impl ServiceType {
 }
 
 impl Listen {
-    /// Makes the place of an address and a port. Without a port there is none.
-    pub(crate) fn new(address: IpAddr, port: u16) -> Self {
-        match (address, port) {
-            (_, 0) => Self::Nowhere,
-            (IpAddr::V4(Ipv4Addr::UNSPECIFIED), port) => Self::Any(port),
-            (address, port) => Self::At(SocketAddr::new(address, port)),
-        }
-    }
-
     /// Returns what to bind a socket to.
     pub fn socket(self) -> Option<SocketAddr> {
         match self {

@@ -138,3 +138,25 @@ pub(crate) fn room<T>(registry: &Registry<T>, what: &str, most: usize) -> Result
         Some(_) | None => Err(refusal::limit(what, most)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_until_there_are_as_many_as_may_be() {
+        let mut registry = Registry::default();
+        for number in 1..=2 {
+            assert_eq!(room(&registry, "things", 2), Ok(number));
+            registry.put(number, &format!("n{number}"), ());
+        }
+        let fault = room(&registry, "things", 2).unwrap_err();
+        assert_eq!(fault.code, 1072);
+        assert_eq!(
+            fault.to_string(),
+            "Maximum resource limit reached [things, 2]"
+        );
+        registry.remove(1, "n1");
+        assert_eq!(room(&registry, "things", 2), Ok(3));
+    }
+}

@@ -6,22 +6,23 @@
 
 use std::net::SocketAddr;
 
-use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, spec};
+use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, quote, spec};
 
 /// The object's name is taken.
 pub(crate) fn exists(noun: &str, name: &str) -> Fault {
-    Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!("show {noun} {name}"))
+    Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!("show {noun} {}", quote(name)))
 }
 
 /// Another service answers at this address.
 pub(crate) fn same_endpoint(service: &str, address: SocketAddr) -> Fault {
     Fault::new(catalogue::ALREADY_EXISTS)
         .with_details(format!("service {service}, {address}"))
-        .with_hint(format!("show service {service}"))
+        .with_hint(format!("show service {}", quote(service)))
 }
 
 /// The service is bound already.
 pub(crate) fn already_bound(vserver: &str, service: &str) -> Fault {
+    let (vserver, service) = (quote(vserver), quote(service));
     Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!(
         "set lb vserver {vserver} -weight <weight> {service}"
     ))
@@ -31,7 +32,7 @@ pub(crate) fn already_bound(vserver: &str, service: &str) -> Fault {
 pub(crate) fn same_listener(vserver: &str, address: SocketAddr) -> Fault {
     Fault::new(catalogue::ADDRESS_IN_USE)
         .with_details(format!("lb vserver {vserver}, {address}"))
-        .with_hint(format!("show lb vserver {vserver}"))
+        .with_hint(format!("show lb vserver {}", quote(vserver)))
 }
 
 /// There is no such object.
@@ -48,7 +49,9 @@ pub(crate) fn server_in_use(services: &[&str]) -> Fault {
     if services.len() > LISTED {
         details.push_str(&format!(" and {} more", services.len() - LISTED));
     }
-    let hints = listed.iter().map(|service| format!("rm service {service}"));
+    let hints = listed
+        .iter()
+        .map(|service| format!("rm service {}", quote(service)));
     hints.fold(
         Fault::new(catalogue::RESOURCE_IN_USE).with_details(details),
         Fault::with_hint,
@@ -64,7 +67,7 @@ pub(crate) fn nothing_to_set() -> Fault {
 pub(crate) fn not_bound(vserver: &str, service: &str) -> Fault {
     Fault::new(catalogue::NOT_BOUND)
         .with_details(format!("serviceName, {service}"))
-        .with_hint(format!("show lb vserver {vserver}"))
+        .with_hint(format!("show lb vserver {}", quote(vserver)))
 }
 
 /// Service and virtual server carry different things.
@@ -80,6 +83,7 @@ pub(crate) fn limit(what: &str, most: usize) -> Fault {
 
 /// A virtual server without a port cannot get an address.
 pub(crate) fn not_addressable(vserver: &str) -> Fault {
+    let vserver = quote(vserver);
     Fault::new(catalogue::ADDRESS_CHANGE_NOT_PERMITTED)
         .with_details("port, 0")
         .with_hint(format!(

@@ -61,7 +61,7 @@ impl Config {
         let mut after = before.draft();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;
-        let address = words::listen_address(command, Key::IpAddress)?;
+        let address = command.value(Key::IpAddress);
         if options == 0 && address.is_none() && command.arg(Key::Weight).is_none() {
             return Err(refusal::nothing_to_set());
         }
@@ -69,7 +69,7 @@ impl Config {
             if before.listen == Listen::Nowhere {
                 return Err(refusal::not_addressable(&before.name));
             }
-            after.listen = Listen::new(address, before.listen.port());
+            after.listen = words::listen_at(address, before.listen.port())?;
             self.check_listener(&after)?;
         }
         plan.warnings.extend(slow_start_warning(command, &after));

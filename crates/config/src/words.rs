@@ -3,7 +3,7 @@
 //! The parser has checked every value against the table; a command that came another way may still
 //! lack something or hold a wrong kind of value, which is refused here and never a panic.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use sluice_command::{Arg, Command, Fault, Key, Noun, Value, Verb};
 
@@ -65,32 +65,36 @@ pub(crate) fn host(command: &Command, key: Key) -> Result<Option<IpAddr>, Fault>
     }
 }
 
-/// Returns where a virtual server is to listen.
+/// Returns where a new virtual server is to listen. `0.0.0.0` is no address; it goes with port 0.
 pub(crate) fn listen(command: &Command) -> Result<Listen, Fault> {
-    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let address = listen_address(command, Key::Address)?.unwrap_or(nowhere);
     let port = match command.value(Key::Port) {
-        None => 0,
-        Some(Value::Port(port)) => *port,
+        None => None,
+        Some(Value::Port(port)) => Some(*port),
         Some(other) => return Err(refusal::invalid("port", &text(std::slice::from_ref(other)))),
     };
-    // A port is needed by every address but 0.0.0.0; `*` is no address in this sense.
-    let named = command.value(Key::Address) == Some(&Value::AnyAddress) || address != nowhere;
-    match (named, port, command.arg(Key::Port).is_some()) {
-        (true, 0, false) => Err(refusal::absent(command, Key::Port)),
-        (true, 0, true) => Err(refusal::invalid("port", "0")),
-        (true, _, _) | (false, _, _) => Ok(Listen::new(address, port)),
+    match (command.value(Key::Address), port) {
+        (None | Some(&Value::Address(NOWHERE)), None | Some(0)) => Ok(Listen::Nowhere),
+        (None, Some(_)) => Err(refusal::absent(command, Key::Address)),
+        (Some(_), None) => Err(refusal::absent(command, Key::Port)),
+        (Some(_), Some(0)) => Err(refusal::invalid("port", "0")),
+        (Some(value), Some(port)) => listen_at(value, port),
     }
 }
 
-/// Returns the address to listen on that is stored under `key`; `None` when it was not given.
-pub(crate) fn listen_address(command: &Command, key: Key) -> Result<Option<IpAddr>, Fault> {
-    match command.value(key) {
-        None => Ok(None),
-        Some(Value::Address(address)) => Ok(Some(*address)),
-        Some(Value::AnyAddress) => Ok(Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED))),
-        Some(other) => {
-            let value = text(std::slice::from_ref(other));
+/// Returns where to listen with this address and port.
+pub(crate) fn listen_at(value: &Value, port: u16) -> Result<Listen, Fault> {
+    match value {
+        Value::AnyAddress => Ok(Listen::Any(port)),
+        Value::Address(address) if *address != NOWHERE => {
+            Ok(Listen::At(SocketAddr::new(*address, port)))
+        }
+        Value::Text(_)
+        | Value::Integer(_)
+        | Value::Address(_)
+        | Value::Port(_)
+        | Value::AnyPort
+        | Value::Choice(_) => {
+            let value = text(std::slice::from_ref(value));
             Err(refusal::no_host_address("IPAddress", &value))
         }
     }
@@ -135,3 +139,6 @@ fn word(command: &Command, key: Key) -> Result<&str, Fault> {
         .text(key)
         .ok_or_else(|| refusal::absent(command, key))
 }
+
+/// The address of a virtual server that has none.
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);

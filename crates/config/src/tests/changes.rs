@@ -43,7 +43,7 @@ fn a_new_service_has_the_defaults_of_its_type() {
 fn a_new_service_has_the_options_it_was_given() {
     let config = configured(&["add server web1 10.0.0.1"]);
     let line = "add service s1 web1 TCP 80 -maxClient 7 -svrTimeout 0 -downStateFlush DISABLED \
-                -state DISABLED -cltTimeout 5";
+                -state DISABLED";
     let service = ServiceSettings {
         enabled: false,
         max_client: Some(7),

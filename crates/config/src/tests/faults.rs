@@ -3,7 +3,7 @@
 use sluice_command::{Arg, Command, Key, Noun, Value, Verb};
 
 use super::{SITE, configured, refused, run};
-use crate::Config;
+use crate::{Config, plan_line};
 
 #[test]
 fn every_refusal_has_its_text_and_changes_nothing() {
@@ -183,6 +183,50 @@ fn a_server_with_many_services_names_some_of_them() {
         refused(&config, "rm server web1"),
         "315 Resource in use [service s1, s2, s3, s4, s5 and 2 more]"
     );
+}
+
+#[test]
+fn a_hint_can_be_typed_as_it_stands() {
+    let config = configured(&[
+        "add service \"s 1\" 10.0.0.1 TCP 80",
+        "add lb vserver \"v 1\" TCP",
+        "bind lb vserver \"v 1\" \"s 1\"",
+    ]);
+    for (line, hint) in [
+        ("add lb vserver \"v 1\" TCP", "show lb vserver \"v 1\""),
+        ("add service s2 10.0.0.1 TCP 80", "show service \"s 1\""),
+        ("rm server 10.0.0.1", "rm service \"s 1\""),
+        (
+            "bind lb vserver \"v 1\" \"s 1\"",
+            "set lb vserver \"v 1\" -weight <weight> \"s 1\"",
+        ),
+        ("rm server nope", "show server"),
+    ] {
+        let fault = plan_line(&config, line).unwrap_err();
+        assert_eq!(fault.fault().hints, [hint], "{line}");
+    }
+}
+
+#[test]
+fn a_virtual_server_takes_no_more_services_than_it_may() {
+    let mut config = configured(&["add server h1 10.0.0.1", "add lb vserver v TCP"]);
+    for number in 1..=8193 {
+        let plan = plan_line(&config, &format!("add service s{number} h1 TCP {number}"));
+        config.commit(plan.unwrap().unwrap());
+    }
+    for number in 1..=8192 {
+        let plan = plan_line(&config, &format!("bind lb vserver v s{number}"));
+        config.commit(plan.unwrap().unwrap());
+    }
+    assert_eq!(
+        refused(&config, "bind lb vserver v s8193"),
+        "434 Maximum services bound to vserver exceeded [lb vserver v, 8192]"
+    );
+    let plan = plan_line(&config, "unbind lb vserver v s1")
+        .unwrap()
+        .unwrap();
+    config.commit(plan);
+    run(&mut config, "bind lb vserver v s8193");
 }
 
 #[test]

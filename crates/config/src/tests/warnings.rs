@@ -16,6 +16,20 @@ fn an_option_without_effect_warns_once() {
     );
 }
 
+/// Both objects have the option; the client's side belongs to the virtual server.
+#[test]
+fn the_client_timeout_of_a_service_warns_and_that_of_a_virtual_server_works() {
+    let config = configured(SITE);
+    let plan = planned(&config, "set service s1 -cltTimeout 5");
+    assert_eq!(
+        plan.warnings,
+        ["-cltTimeout has no effect here [cltTimeout of the virtual server decides]"]
+    );
+    assert_eq!(plan.changes, []);
+    let plan = planned(&config, "set lb vserver v1 -cltTimeout 5");
+    assert_eq!((plan.warnings.len(), plan.changes.len()), (0, 1));
+}
+
 #[test]
 fn an_option_without_effect_is_kept_and_saved() {
     let mut config = configured(SITE);
