@@ -1,7 +1,7 @@
 //! What can be typed at the cursor.
 //!
-//! Reads the words before the cursor as the parser would, but stops asking at the first that is wrong:
-//! then there is nothing to offer.
+//! Reads the words before the cursor as the parser would, but stops asking at the first that is
+//! wrong: then there is nothing to offer.
 
 use crate::head::{self, Entity, HeadFault, Scope};
 use crate::lex::{self, Problem, Token};
@@ -27,8 +27,9 @@ pub struct Candidate {
     pub description: String,
 }
 
-/// Completes the word of `line` that ends at byte `cursor`: verbs, objects, options that are not given
-/// yet, values of closed lists, and `names` of objects that exist. `names` is asked at most once.
+/// Completes the word of `line` that ends at byte `cursor`: verbs, objects, options that are not
+/// given yet, values of closed lists, and `names` of objects that exist. `names` is asked at most
+/// once.
 pub fn complete(line: &str, cursor: usize, names: &dyn Fn(Noun) -> Vec<String>) -> Completion {
     let line = &line[..line.floor_char_boundary(cursor)];
     let Some((before, word)) = split(line) else {
@@ -45,8 +46,8 @@ pub fn complete(line: &str, cursor: usize, names: &dyn Fn(Noun) -> Vec<String>) 
     }
 }
 
-/// Splits `line` into the words before the cursor and the one at it, which may be empty or unfinished.
-/// `None` in a comment, or where the words before cannot be read.
+/// Splits `line` into the words before the cursor and the one at it, which may be empty or
+/// unfinished. `None` in a comment, or where the words before cannot be read.
 fn split(line: &str) -> Option<(Vec<Token>, Token)> {
     let word = |text: &str, start| Token {
         text: text.to_owned(),
@@ -144,8 +145,8 @@ impl Place<'_> {
         self.matching(verbs)
     }
 
-    /// Offers groups and objects, or the objects of the group that `words` name. An object whose group
-    /// is left out is offered where it has been begun.
+    /// Offers groups and objects, or the objects of the group that `words` name. An object whose
+    /// group is left out is offered where it has been begun.
     fn nouns(&self, scope: &Scope, words: &[&str]) -> Vec<Candidate> {
         let objects = |scope: &Scope| {
             let nouns = scope.nouns().to_vec();

@@ -1,7 +1,7 @@
 //! The words that name a command: verb, group, object.
 //!
-//! Every word may be cut to a unique prefix; the group may be left out; group and object may be glued
-//! (`lbvserver`).
+//! Every word may be cut to a unique prefix; the group may be left out; group and object may be
+//! glued (`lbvserver`).
 
 use crate::table::{self, CommandSpec, NOUNS, NounSpec, VERBS};
 use crate::value::{list, shown};
@@ -149,7 +149,8 @@ impl Scope {
         choose(&self.start, word, &candidates).map_err(|fault| HeadFault { fault, word: 0 })
     }
 
-    /// Finds the noun for words written as one: `lbvserver`, `lbvs`. The group must be there in full.
+    /// Finds the noun for words written as one: `lbvserver`, `lbvs`. The group must be there in
+    /// full.
     fn glued(&self, word: &str) -> Option<Noun> {
         let mut matching = self.nouns.iter().filter(|noun| {
             noun.group.is_some_and(|group| {

@@ -9,8 +9,8 @@ use crate::table::{
 use crate::value::{allowed, shown};
 use crate::{Fault, Noun, catalogue};
 
-/// Explains `words`: nothing is the overview; a verb, a group or an object lists commands, one a line; a
-/// command is explained in full. Words may be cut as in commands.
+/// Explains `words`: nothing is the overview; a verb, a group or an object lists commands, one a
+/// line; a command is explained in full. Words may be cut as in commands.
 ///
 /// # Errors
 /// As the command itself would give.
@@ -24,7 +24,10 @@ pub fn help(words: &str) -> Result<String, Fault> {
     let verb = match head::verb(first) {
         Ok(verb) => verb,
         Err(fault) if fault.code == catalogue::NO_SUCH_COMMAND.number => {
-            return objects(&words).map_err(|_| fault);
+            let unknown = Scope::all()
+                .entity(first)
+                .is_err_and(|other| other.code == fault.code);
+            return objects(&words).map_err(|other| if unknown { fault } else { other });
         }
         Err(fault) => return Err(fault),
     };
@@ -262,12 +265,15 @@ fn value_synopsis(kind: Kind, name: &str) -> String {
             [(one, _), (other, _)] => format!("({one} | {other})"),
             [] | [_, _, ..] => format!("<{name}>"),
         },
+        Kind::Integer {
+            unit: "seconds", ..
+        } => "<secs>".to_owned(),
+        Kind::Integer { .. } => "<n>".to_owned(),
         Kind::Flag
         | Kind::NewName(_)
         | Kind::Name(_)
         | Kind::Text { .. }
         | Kind::PlainFile
-        | Kind::Integer { .. }
         | Kind::Address
         | Kind::ListenAddress
         | Kind::AddressOrName(_)

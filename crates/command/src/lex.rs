@@ -1,7 +1,7 @@
 //! Text to words: separators, comments, option keywords, quotes.
 //!
-//! Knows nothing of commands. Every [`Token`] carries its byte range in the line; a line that cannot be
-//! split gives a [`LexFault`] and never a panic.
+//! Knows nothing of commands. Every [`Token`] carries its byte range in the line; a line that
+//! cannot be split gives a [`LexFault`] and never a panic.
 //!
 //! Source: the reference's lexical rules, as its own configuration parser implements them.
 
@@ -226,7 +226,8 @@ fn escape(input: &str) -> Parsed<'_, char> {
     .parse(input)
 }
 
-/// A word without quotes around it. Quotes in its middle stay and protect blanks, as do parentheses.
+/// A word without quotes around it. Quotes in its middle stay and protect blanks, as do
+/// parentheses.
 fn bare(input: &str) -> Parsed<'_, String> {
     let mut text = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -277,3 +278,6 @@ fn refuse_invisible<'a>(input: &'a str, text: &str) -> Result<(), Err<Snag<'a>>>
 
 const SEPARATORS: &str = " \t\n\r";
 const Q_DELIMITERS: &str = "/{<|~$^+=&%@`?";
+
+#[cfg(test)]
+mod tests;

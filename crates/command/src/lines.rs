@@ -15,8 +15,8 @@ pub struct Line {
 
 /// Splits the bytes of a file into lines.
 /// Shape: every line is there, blank ones and comments too, numbered as an editor does; a line with
-/// invalid UTF-8, or with a character outside quotes that only looks like a blank, is a fault that names
-/// line and column, and the others are not affected.
+/// invalid UTF-8, or with a character outside quotes that only looks like a blank, is a fault that
+/// names line and column, and the others are not affected.
 pub fn lines(bytes: &[u8]) -> Vec<Line> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     if bytes.is_empty() {

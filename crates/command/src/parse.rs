@@ -69,8 +69,9 @@ pub(crate) fn parse_tokens(line: &str) -> Result<Vec<Token>, ParseFault> {
     lex::tokens(line).map_err(|(_, fault)| lex_fault(line, fault))
 }
 
-/// Reads the words of a program's arguments: each is one token, exactly as it stands. A word that begins
-/// with `-` and contains no blank is an option keyword. A single word that contains blanks is a line.
+/// Reads the words of a program's arguments: each is one token, exactly as it stands. A word that
+/// begins with `-` and contains no blank is an option keyword. A single word that contains blanks
+/// is a line.
 ///
 /// # Errors
 /// As [`parse`].
@@ -107,7 +108,8 @@ pub fn check(command: &Command) -> Result<(), Fault> {
     if let Some(arg) = command.args.iter().find(|arg| !known(arg.key)) {
         return Err(Fault::new(catalogue::NO_SUCH_ARGUMENT).with_details(format!("{:?}", arg.key)));
     }
-    // A command obeys the table exactly when it survives being written and read: one source of truth.
+    // A command obeys the table exactly when it survives being written and read: one source of
+    // truth.
     match parse(&render(command)) {
         Ok(Some(read)) if read == *command => Ok(()),
         Ok(_) => Err(Fault::new(catalogue::INVALID_ARGUMENT)),
@@ -238,8 +240,8 @@ fn absent(
     }
 }
 
-/// Checks what only an address and a port together can show: `0.0.0.0 0` is a virtual server that cannot
-/// be reached directly, and neither stands without the other.
+/// Checks what only an address and a port together can show: `0.0.0.0 0` is a virtual server that
+/// cannot be reached directly, and neither stands without the other.
 fn check_listen(args: &[Arg], tokens: &[Token], end: usize) -> Result<(), ParseFault> {
     let find = |key| {
         let index = args.iter().position(|arg| arg.key == key)?;

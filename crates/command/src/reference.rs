@@ -7,8 +7,8 @@ use crate::table::{self, ArgSpec, CommandSpec, Kind, NOUNS, NounSpec, Saved};
 use crate::value::{allowed, list};
 use crate::{Noun, Verb, catalogue};
 
-/// Returns the page `docs/commands.md`: every command with its synopsis and every argument with what it
-/// takes, what holds without it and what it means; then the catalogue of errors.
+/// Returns the page `docs/commands.md`: every command with its synopsis and every argument with
+/// what it takes, what holds without it and what it means; then the catalogue of errors.
 pub fn reference() -> String {
     let mut out = String::from(INTRODUCTION);
     for noun in NOUNS {
@@ -191,27 +191,31 @@ const INTRODUCTION: &str = "\
 <!-- Written from the table of the command language (crates/command/src/table). Do not edit: run
      `SLUICE_WRITE_DOCS=1 cargo test -p sluice-command reference` after a change of the table. -->
 
-One command a line: a verb, an object, its name, other values in their order, then options in any order.
+One command a line: a verb, an object, its name, other values in their order, then options in any
+order.
 
-- Verbs, objects, options and values of closed lists are read in any case and may be cut to any prefix
-  that is unique; a word typed in full always wins. The group (`lb`, `ns`) may be left out: `sh run`,
-  `save config`, `add vserver`. Names keep their case and are looked up exactly.
-- `#` at the start of a word begins a comment. A value with blanks, quotes or parentheses, one that begins
-  with `-` or `#`, and an empty one stand in quotes: `\"my server\"`. Inside quotes `\\\"`, `\\'`, `\\\\`, `\\t`, `\\n`
-  and `\\r` are escapes. `q{...}` (or another delimiter of ``/ { < | ~ $ ^ + = & % @ ` ?``) takes everything as
-  it is.
-- An option is given once; giving it again is an error. `unset` takes names of options without values.
-- Names have 1-127 characters: letters, digits, `_`, `#`, `.`, blank, `:`, `@`, `=` and `-`, and begin with a letter,
-  a digit or `_`. An IP address is a name of a server too.
-- Numbers are decimal, without leading zeros. One out of its range is `Integer not in range`, whatever it counts.
-- In a file, a byte order mark, Windows line ends, trailing blanks and a missing newline at the end do not matter.
+- Verbs, objects, options and values of closed lists are read in any case and may be cut to any
+  prefix that is unique; a word typed in full always wins. The group (`lb`, `ns`) may be left out:
+  `sh run`, `save config`, `add vserver`. Names keep their case and are looked up exactly.
+- `#` at the start of a word begins a comment. A value with blanks, quotes or parentheses, one that
+  begins with `-` or `#`, and an empty one stand in quotes: `\"my server\"`. Inside quotes `\\\"`,
+  `\\'`, `\\\\`, `\\t`, `\\n` and `\\r` are escapes. `q{...}` takes everything as it is, and so does
+  `q` with another delimiter of ``/ { < | ~ $ ^ + = & % @ ` ?``.
+- An option is given once; giving it again is an error. `unset` takes names of options without
+  values. `-newServiceRequestUnit` without `-newServiceRequest` changes the unit alone.
+- Names have 1-127 characters: letters, digits, `_`, `#`, `.`, blank, `:`, `@`, `=` and `-`, and
+  begin with a letter, a digit or `_`. An IP address is a name of a server too.
+- Numbers are decimal, without leading zeros. One out of its range is `Integer not in range`,
+  whatever it counts.
+- In a file, a byte order mark, Windows line ends, trailing blanks and a missing newline at the end
+  do not matter. A no-break space outside quotes is an error.
 ";
 
 const ERRORS: &str = "
 ## Errors
 
-`ERROR: text [details]`. Numbers below 10000 and their texts are those of the NetScaler catalogue; the others are
-our own.
+`ERROR: text [details]`. Numbers below 10000 and their texts are those of the NetScaler catalogue;
+the others are our own.
 
 | number | text |
 |---|---|

@@ -5,8 +5,9 @@ use crate::table::{self, ArgSpec, CommandSpec, Then};
 use crate::{Arg, Command, Key, Noun, Value};
 
 /// Writes `command` as it would be typed, in full words.
-/// Shape: one line; quotes only where they are needed; a second value that has a key of its own stands
-/// behind the option it belongs to where it follows it, and as an option of its own elsewhere.
+/// Shape: one line; quotes only where they are needed; a second value that has a key of its own
+/// stands behind the option it belongs to where it follows it, and as an option of its own
+/// elsewhere.
 pub fn render(command: &Command) -> String {
     let mut out = table::verb_word(command.verb).to_owned();
     if command.noun != Noun::None {
@@ -91,3 +92,6 @@ fn is_second_value(spec: &CommandSpec, before: &Arg, arg: &Arg) -> bool {
         && before.values.len() == 1
         && arg.values.len() == 1
 }
+
+#[cfg(test)]
+mod tests;

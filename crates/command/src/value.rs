@@ -5,7 +5,7 @@ use nom::character::complete::{char, digit1};
 use nom::combinator::{all_consuming, opt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::table::{Choices, Kind};
+use crate::table::{Choices, Kind, noun_words};
 use crate::words::{Pick, nearest, pick};
 use crate::{Code, Fault, Noun, Value, catalogue};
 
@@ -43,7 +43,7 @@ pub(crate) fn allowed(kind: Kind) -> String {
     match kind {
         Kind::Flag => "no value".to_owned(),
         Kind::NewName(_) => format!("a new name of 1-{NAME_MAX} characters"),
-        Kind::Name(noun) => format!("the name of a {}", object(noun)),
+        Kind::Name(noun) => format!("the name of an existing {}", noun_words(noun)),
         Kind::Text { min, max } => format!("a text of {min}-{max} bytes"),
         Kind::PlainFile => "a file name without '/'".to_owned(),
         Kind::Integer { min, max, unit: "" } => format!("{min}-{max}"),
@@ -51,7 +51,10 @@ pub(crate) fn allowed(kind: Kind) -> String {
         Kind::Address => "an IPv4 or IPv6 address".to_owned(),
         Kind::ListenAddress => "an IPv4 or IPv6 address or *".to_owned(),
         Kind::AddressOrName(noun) => {
-            format!("the name of a {}, or an IPv4 or IPv6 address", object(noun))
+            format!(
+                "the name of an existing {}, or an IPv4 or IPv6 address",
+                noun_words(noun)
+            )
         }
         Kind::Port => "1-65535".to_owned(),
         Kind::ListenPort => "1-65535, or 0 with the address 0.0.0.0".to_owned(),
@@ -71,7 +74,8 @@ pub(crate) fn list(words: &[&str]) -> String {
     }
 }
 
-/// Makes `text` safe and short enough for a message: control characters escaped, cut at 127 characters.
+/// Makes `text` safe and short enough for a message: control characters escaped, cut at 127
+/// characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -91,13 +95,6 @@ pub(crate) fn shown(text: &str) -> String {
 /// Makes the fault `code` with `[name, text]`.
 pub(crate) fn refused(code: Code, name: &str, text: &str) -> Fault {
     Fault::new(code).with_details(format!("{name}, {}", shown(text)))
-}
-
-/// The characters a name may have, the longest name of the reference.
-const NAME_MAX: usize = 127;
-
-fn object(noun: Noun) -> String {
-    crate::table::noun_words(noun)
 }
 
 fn read_name(noun: Noun, name: &str, text: &str) -> Result<Value, Fault> {
@@ -276,8 +273,8 @@ fn bad_address(name: &str, text: &str) -> Fault {
     refused(code, name, text).with_hint(hint)
 }
 
-/// Tells whether a word in the place of a name was meant as an address, so that a slip in one is not
-/// taken for a name: digits and dots, or hexadecimal digits with a double or a second colon.
+/// Tells whether a word in the place of a name was meant as an address, so that a slip in one is
+/// not taken for a name: digits and dots, or hexadecimal digits with a double or a second colon.
 fn looks_like_address(text: &str) -> bool {
     let v4 = text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     let (address, _) = text.split_once('%').unwrap_or((text, ""));
@@ -324,3 +321,6 @@ fn read_choice(
         }
     }
 }
+
+/// The longest name of the reference, in characters, which are bytes here.
+const NAME_MAX: usize = 127;

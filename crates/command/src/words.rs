@@ -1,4 +1,5 @@
-//! Finding a word among candidates: exact, by unique prefix, or the nearest one. ASCII case is ignored.
+//! Finding a word among candidates: exact, by unique prefix, or the nearest one. ASCII case is
+//! ignored.
 
 /// What a word stands for.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,7 +12,8 @@ pub(crate) enum Pick<T> {
     Nothing,
 }
 
-/// Picks from `candidates` (spelling, what it stands for). Several spellings of the same thing are one.
+/// Picks from `candidates` (spelling, what it stands for). Several spellings of the same thing are
+/// one.
 pub(crate) fn pick<T: PartialEq + Copy>(word: &str, candidates: &[(&'static str, T)]) -> Pick<T> {
     if let Some((_, target)) = candidates
         .iter()

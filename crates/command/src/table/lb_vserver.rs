@@ -178,7 +178,7 @@ const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",
     Kind::NewName(Noun::LbVserver),
-    "The name of the virtual server",
+    "The name of the new virtual server",
 );
 const NAME: ArgSpec = row(
     Key::Name,

@@ -1,15 +1,17 @@
 //! The table of the command language: what can be typed, what it means and how it is written back.
 //!
 //! One file per noun. A row of an argument is its single description: the parser, the renderer,
-//! completion, help and the reference page all read it. Invariants, tested in `tests.rs`: no two rows
-//! a command can take share a spelling, every key has a row, every text is filled in, every choice has
-//! at least one value, and a default is a value its row accepts.
+//! completion, help and the reference page all read it. Invariants, tested in `tests.rs`: no two
+//! rows a command can take share a spelling, every key has a row, every text is filled in, every
+//! choice has at least one value, and a default is a value its row accepts.
 
 mod lb_vserver;
 mod ns;
 mod server;
 mod service;
 mod shell;
+#[cfg(test)]
+mod tests;
 
 use crate::{Key, Noun, Value, Verb};
 
@@ -257,7 +259,8 @@ pub enum Default {
 }
 
 impl Default {
-    /// Returns the value for an object of `service_type` (`TCP`, `UDP`; ignored where it does not matter).
+    /// Returns the value for an object of `service_type` (`TCP`, `UDP`; ignored where it does not
+    /// matter).
     pub fn value(self, service_type: &str) -> Option<Value> {
         let datagrams = service_type == "UDP";
         match self {

@@ -79,7 +79,7 @@ const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",
     Kind::NewName(Noun::Server),
-    "The name of the server; an IP address is a name too",
+    "The name of the new server; an IP address is a name too",
 );
 const NAME: ArgSpec = row(
     Key::Name,

@@ -1,7 +1,7 @@
 //! The table of `service`: a port of a server, and how it is used.
 //!
-//! The options are those an appliance writes for every service, in its order, so that saved files load
-//! and are written back the same.
+//! The options are those an appliance writes for every service, in its order, so that saved files
+//! load and are written back the same.
 
 use super::{
     ArgSpec, COMMENT_TEXT, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind,
@@ -240,7 +240,7 @@ const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",
     Kind::NewName(Noun::Service),
-    "The name of the service",
+    "The name of the new service",
 );
 const NAME: ArgSpec = row(
     Key::Name,
