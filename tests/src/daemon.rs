@@ -1,0 +1,250 @@
+//! A daemon of its own for one test: own folder, own control socket, ended with the value.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::binaries::binary;
+
+/// A running `sluiced`.
+pub struct Daemon {
+    child: Child,
+    folder: Arc<TempDir>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+/// What a run of `sluice` printed and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+    /// The exit status.
+    pub code: i32,
+}
+
+impl Daemon {
+    /// Starts a daemon with an empty configuration and waits until it is ready.
+    pub fn start() -> Self {
+        Self::start_in(Arc::new(new_folder()), &[])
+    }
+
+    /// Starts a daemon whose configuration file holds `text`.
+    pub fn start_with(text: &str) -> Self {
+        let folder = new_folder();
+        std::fs::write(folder.path().join("ns.conf"), text).expect("the folder is ours");
+        Self::start_in(Arc::new(folder), &[])
+    }
+
+    /// Starts a daemon in the folder of an earlier one, with more arguments.
+    ///
+    /// # Panics
+    /// When it does not become ready.
+    pub fn start_in(folder: Arc<TempDir>, args: &[&str]) -> Self {
+        let mut child = daemon_command(folder.path())
+            .args(args)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sluiced starts");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let mut lines = BufReader::new(stderr).lines();
+        let mut seen = Vec::new();
+        loop {
+            match lines.next() {
+                Some(Ok(line)) if line == "ready" => break,
+                Some(Ok(line)) => seen.push(line),
+                Some(Err(error)) => panic!("reading the daemon's log: {error}"),
+                None => panic!("sluiced ended before it was ready:\n{}", seen.join("\n")),
+            }
+        }
+        let log = Arc::new(Mutex::new(seen));
+        let sink = Arc::clone(&log);
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                sink.lock().expect("no reader of the log panics").push(line);
+            }
+        });
+        Self { child, folder, log }
+    }
+
+    /// Returns the process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Returns the folder with configuration and control socket; it outlives the daemon while held.
+    pub fn folder(&self) -> Arc<TempDir> {
+        Arc::clone(&self.folder)
+    }
+
+    /// Returns the path of the configuration file.
+    pub fn config(&self) -> PathBuf {
+        self.folder.path().join("ns.conf")
+    }
+
+    /// Returns the path of the control socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("control.sock")
+    }
+
+    /// Returns the log so far.
+    ///
+    /// # Panics
+    /// When a reader of the log panicked.
+    pub fn log(&self) -> Vec<String> {
+        self.log
+            .lock()
+            .expect("no reader of the log panics")
+            .clone()
+    }
+
+    /// Returns how many descriptors the daemon has open.
+    pub fn descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.pid())).map_or(0, Iterator::count)
+    }
+
+    /// Runs `sluice` with `args` before anything else.
+    pub fn sluice(&self, args: &[&str]) -> Ran {
+        let mut command = self.sluice_command();
+        finish(
+            command
+                .args(args)
+                .stdin(Stdio::null())
+                .output()
+                .expect("sluice runs"),
+        )
+    }
+
+    /// Runs one command line.
+    pub fn run(&self, line: &str) -> Ran {
+        self.sluice(&[line])
+    }
+
+    /// Runs one command line that must succeed, and returns what it printed.
+    ///
+    /// # Panics
+    /// When the command fails.
+    pub fn ok(&self, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!(ran.code, 0, "{line}: {ran:?}");
+        ran.out
+    }
+
+    /// Runs lines through `sluice -f FILE`.
+    pub fn batch(&self, lines: &str) -> Ran {
+        let file = self.folder.path().join("batch");
+        std::fs::write(&file, lines).expect("the folder is ours");
+        self.sluice(&["-f", file.to_str().expect("the folder's name is plain")])
+    }
+
+    /// Runs a `show` or `stat` command for its JSON document.
+    ///
+    /// # Panics
+    /// When the command fails or the document is not JSON.
+    pub fn json(&self, line: &str) -> Value {
+        let ran = self.sluice(&["--json", line]);
+        assert_eq!(ran.code, 0, "{line}: {ran:?}");
+        serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{line}: {error}: {ran:?}"))
+    }
+
+    /// Returns one field of the single row that `line` shows.
+    ///
+    /// # Panics
+    /// When there is no such number.
+    pub fn number(&self, line: &str, field: &str) -> u64 {
+        let document = self.json(line);
+        let row = document.get(0).unwrap_or(&document);
+        row.get(field)
+            .and_then(Value::as_u64)
+            .unwrap_or_else(|| panic!("{field} in {document}"))
+    }
+
+    /// Ends the daemon at once, as `kill -9` does, and returns its folder.
+    pub fn kill(mut self) -> Arc<TempDir> {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        Arc::clone(&self.folder)
+    }
+
+    /// Asks the daemon to end with SIGTERM and returns its exit status.
+    ///
+    /// # Panics
+    /// When `kill` cannot be run.
+    pub fn terminate(mut self) -> Option<i32> {
+        let pid = self.pid().to_string();
+        let status = Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .expect("kill runs");
+        assert!(status.success(), "the daemon had ended before");
+        self.child.wait().expect("the daemon is our child").code()
+    }
+
+    fn sluice_command(&self) -> Command {
+        let mut command = Command::new(binary("sluice"));
+        command
+            .arg("--socket")
+            .arg(self.socket())
+            .env_remove("SLUICE_SOCKET");
+        command
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns a command that would start a daemon in `folder`.
+pub fn daemon_command(folder: &Path) -> Command {
+    let mut command = Command::new(binary("sluiced"));
+    command.arg("--config").arg(folder.join("ns.conf"));
+    command.arg("--socket").arg(folder.join("control.sock"));
+    command
+        .stdin(Stdio::null())
+        .env_remove("SLUICE_CONFIG")
+        .env_remove("SLUICE_SOCKET");
+    command
+}
+
+/// Makes a folder of its own, removed when dropped.
+///
+/// # Panics
+/// When the system has no room for temporary files.
+pub fn new_folder() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("sluice-")
+        .tempdir()
+        .expect("there is room for temporary files")
+}
+
+/// Returns an address on loopback that is free for TCP and UDP now.
+///
+/// # Panics
+/// When loopback has no free port.
+pub fn free_address() -> SocketAddr {
+    loop {
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = tcp.local_addr().expect("a bound socket has an address");
+        if UdpSocket::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
+fn finish(output: Output) -> Ran {
+    Ran {
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        code: output.status.code().unwrap_or(-1),
+    }
+}

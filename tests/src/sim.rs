@@ -1,0 +1,101 @@
+//! The product without its sockets: typed commands into the real configuration and the real engine,
+//! on a clock that the test steps.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sluice_balance::{CloseReason, Engine, FlowKey, Instant, Refusal, Selection};
+use sluice_command::Fault;
+use sluice_config::{Config, Service, Vserver};
+
+/// A daemon minus sockets.
+#[derive(Default)]
+pub struct Sim {
+    config: Config,
+    engine: Engine,
+    now: Instant,
+    clients: u16,
+}
+
+impl Sim {
+    /// Makes a simulation and types `lines` into it.
+    ///
+    /// # Panics
+    /// When a line is refused.
+    pub fn with(lines: &str) -> Self {
+        let mut sim = Self::default();
+        for line in lines.lines() {
+            sim.type_line(line)
+                .unwrap_or_else(|fault| panic!("{line}: {fault}"));
+        }
+        sim
+    }
+
+    /// Types one line.
+    ///
+    /// # Errors
+    /// The fault, when the line is refused.
+    pub fn type_line(&mut self, line: &str) -> Result<(), Fault> {
+        let parsed = sluice_command::parse(line).map_err(|refused| refused.fault)?;
+        let Some(command) = parsed else { return Ok(()) };
+        let plan = self.config.plan(&command)?;
+        for change in &plan.changes {
+            self.engine.apply(change, self.now);
+        }
+        self.config.commit(plan);
+        Ok(())
+    }
+
+    /// Lets time pass, with every deadline met on its way.
+    pub fn step(&mut self, length: Duration) {
+        let end = self.now + length;
+        while let Some(due) = self.engine.poll_timeout().filter(|due| *due <= end) {
+            self.now = self.now.max(due);
+            self.engine.handle_timeout(self.now);
+        }
+        self.now = end;
+    }
+
+    /// Lets a new client connect.
+    ///
+    /// # Errors
+    /// [`Refusal`] when no service can be chosen.
+    ///
+    /// # Panics
+    /// When there is no such virtual server.
+    pub fn connect(&mut self, vserver: &str) -> Result<Selection, Refusal> {
+        self.clients = self.clients.wrapping_add(1);
+        let client = SocketAddr::from(([192, 0, 2, 1], self.clients));
+        let id = self
+            .config
+            .vserver(vserver)
+            .map(Vserver::id)
+            .expect("the virtual server exists");
+        let dst = SocketAddr::from(([198, 51, 100, 1], 80));
+        self.engine
+            .select(id, &FlowKey { src: client, dst }, &[], self.now)
+    }
+
+    /// Ends a client's flow.
+    pub fn close(&mut self, selection: Selection) {
+        self.engine
+            .handle_close(selection.reservation, CloseReason::Finished, self.now);
+    }
+
+    /// Returns the name of the service that was chosen.
+    ///
+    /// # Panics
+    /// When the service is gone.
+    pub fn name(&self, selection: &Selection) -> String {
+        let id = selection.reservation.service();
+        let service = self.config.services().find(|service| service.id() == id);
+        service
+            .map(|service| Service::name(service).to_owned())
+            .expect("the service exists")
+    }
+
+    /// Returns the running configuration.
+    pub fn render(&self) -> Vec<String> {
+        self.config.render()
+    }
+}
