@@ -284,10 +284,7 @@ fn too_many(spec: &'static CommandSpec, extra: &Token) -> Fault {
     let fault = Fault::new(catalogue::TOO_MANY_VALUES).with_details(details);
     match spec.option_near(&extra.text) {
         Some(option) => fault.with_hint(format!("did you mean -{option}?")),
-        None => fault.with_hint(format!(
-            "a text with blanks stands in quotes: {}",
-            "\"a b\""
-        )),
+        None => fault.with_hint("a text with blanks stands in quotes: \"a b\""),
     }
 }
 
