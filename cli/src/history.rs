@@ -1,7 +1,7 @@
 //! The file of earlier commands.
 //!
-//! It is private (0600, in a folder of its own), each command is added as it is run, and sessions that
-//! run side by side add to the same file. A history that cannot be kept never stops the shell.
+//! It is private (0600, in a folder of its own), each command is added as it is run, and sessions
+//! that run side by side add to the same file. A history that cannot be kept never stops the shell.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;

@@ -2,8 +2,8 @@
 //!
 //! One document per command, on one line. `show` and `stat` of a server, service or lb vserver: an
 //! array of objects, also when one was asked for by name; the field names are those of the rows in
-//! `sluice_protocol` and stay. `show ns config`: one object. `show ns runningConfig` and other text: an
-//! array of lines. Numbers are exact integers up to 2^64 - 1.
+//! `sluice_protocol` and stay. `show ns config`: one object. `show ns runningConfig` and other
+//! text: an array of lines. Numbers are exact integers up to 2^64 - 1.
 
 use serde_json::Value;
 use sluice_command::Noun;

@@ -1,9 +1,106 @@
 //! The shell of Sluice: commands typed, given as words or read from a file.
+
 mod args;
+mod batch;
+mod check;
+mod complete;
 mod escape;
 mod history;
 mod json;
+mod manual;
+mod names;
 mod output;
+mod question;
 mod render;
+mod runner;
 mod session;
-fn main() {}
+mod shell;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use jiff::tz::TimeZone;
+use sluice_protocol::default_socket;
+
+use args::Args;
+use output::Output;
+use runner::{Mode, Runner, Step};
+use session::Session;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if let Some(flag) = args.unknown_flag() {
+        let message = format!("unexpected argument '{}' found", escape::escape(flag));
+        let mut command = <Args as clap::CommandFactory>::command();
+        command.error(ErrorKind::UnknownArgument, message).exit();
+    }
+    let mut output = Output::standard();
+    let status = run(args, &mut output);
+    match output.take_problem() {
+        None => status,
+        Some(error) => {
+            output.err(&format!("ERROR: output cannot be written: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args, output: &mut Output) -> ExitCode {
+    if let Some(path) = &args.check {
+        return check::run(path, output);
+    }
+    let mode = Mode {
+        json: args.json,
+        stop_on_error: args.stop_on_error,
+    };
+    let session = Session::new(args.socket.unwrap_or_else(default_socket));
+    let mut runner = Runner::new(session, mode, TimeZone::system());
+    if let Some(path) = &args.file {
+        return run_file(&mut runner, path, output);
+    }
+    if !args.words.is_empty() {
+        return status(runner.run_words(&args.words, output));
+    }
+    if io::stdin().is_terminal() {
+        return shell::run(&mut runner, output);
+    }
+    run_source(&mut runner, &mut io::stdin().lock(), "-", output)
+}
+
+fn run_file(runner: &mut Runner, path: &Path, output: &mut Output) -> ExitCode {
+    let name = path.to_string_lossy();
+    if name == "-" {
+        return run_source(runner, &mut io::stdin().lock(), "-", output);
+    }
+    match File::open(path) {
+        Ok(file) => run_source(runner, &mut BufReader::new(file), &name, output),
+        Err(error) => {
+            output.err(&format!(
+                "ERROR: {} cannot be read: {error}\n",
+                escape::escape(&name)
+            ));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_source(
+    runner: &mut Runner,
+    source: &mut dyn BufRead,
+    name: &str,
+    output: &mut Output,
+) -> ExitCode {
+    status(batch::run(runner, source, name, output))
+}
+
+fn status(step: Step) -> ExitCode {
+    match step {
+        Step::Done | Step::Quit => ExitCode::SUCCESS,
+        Step::Failed => ExitCode::FAILURE,
+        Step::NoDaemon => ExitCode::from(2),
+    }
+}

@@ -1,8 +1,8 @@
 //! Where text goes: answers to one stream, errors to another.
 //!
-//! A reader that has gone (a broken pipe) is no error and ends nothing: a batch that was only half run
-//! because somebody looked at its first lines would be worse. What cannot be written for another reason
-//! is remembered and reported once, at the end.
+//! A reader that has gone (a broken pipe) is no error and ends nothing: a batch that was only half
+//! run because somebody looked at its first lines would be worse. What cannot be written for
+//! another reason is remembered and reported once, at the end.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};

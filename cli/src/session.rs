@@ -66,8 +66,8 @@ impl Session {
         Ok(self.client.insert(client))
     }
 
-    /// Drops a connection whose daemon has gone while nobody asked anything, so that the next command
-    /// meets the new daemon instead of the end of the old one.
+    /// Drops a connection whose daemon has gone while nobody asked anything, so that the next
+    /// command meets the new daemon instead of the end of the old one.
     pub(crate) fn refresh(&mut self) {
         if let Some(mut client) = self.client.take()
             && client.names(Noun::None).is_ok()

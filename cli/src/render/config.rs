@@ -1,7 +1,7 @@
 //! `show ns config`.
 //!
-//! The lines about the device's own addresses do not exist here; the file's place and the lines that
-//! failed at boot are our own.
+//! The lines about the device's own addresses do not exist here; the file's place and the lines
+//! that failed at boot are our own.
 
 use jiff::tz::TimeZone;
 use sluice_protocol::ConfigStatus;

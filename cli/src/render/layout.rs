@@ -35,8 +35,8 @@ pub(crate) fn option(
     settings.get(key).map(|value| format!("{label}{value}"))
 }
 
-/// A line of columns that end at fixed places. What is too long pushes the rest to the right, with one
-/// blank between, so that fields never touch.
+/// A line of columns that end at fixed places. What is too long pushes the rest to the right, with
+/// one blank between, so that fields never touch.
 #[derive(Debug)]
 pub(crate) struct Columns {
     line: String,

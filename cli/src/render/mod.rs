@@ -2,8 +2,8 @@
 //!
 //! Owns the layout alone: what a value is has been decided by the daemon. Only lines whose option
 //! exists are printed. Names and numbers are never shortened (the reference does so without
-//! `-fullValues`): a name that cannot be told from another, or a byte count that is not exact, helps
-//! nobody.
+//! `-fullValues`): a name that cannot be told from another, or a byte count that is not exact,
+//! helps nobody.
 //!
 //! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
 

@@ -6,8 +6,8 @@ use super::Form;
 
 /// Adds a server and, in the detailed form, its services.
 ///
-/// The reference's samples pad the name by 5 blanks in a list and by 13 for one server; so do we. The
-/// comment and the service's state line are our own.
+/// The reference's samples pad the name by 5 blanks in a list and by 13 for one server; so do we.
+/// The comment and the service's state line are our own.
 pub(crate) fn push(text: &mut String, head: &str, form: Form, row: &ServerRow) {
     let pad = match form {
         Form::List => 5,

@@ -1,8 +1,8 @@
 //! `stat service`, and the services of `stat server`.
 //!
-//! No transcript of the reference exists: the fields and labels are its own as far as they are counted
-//! here, the geometry is that of `stat lb vserver`. The `(14 s)` lines are what LEASTBANDWIDTH and
-//! LEASTPACKETS compare; the lines after the packets are our own.
+//! No transcript of the reference exists: the fields and labels are its own as far as they are
+//! counted here, the geometry is that of `stat lb vserver`. The `(14 s)` lines are what
+//! LEASTBANDWIDTH and LEASTPACKETS compare; the lines after the packets are our own.
 
 use std::fmt::Display;
 

@@ -1,9 +1,9 @@
 //! `stat lb vserver`.
 //!
-//! The summary is that of the reference's releases with `Health` and `actSvcs`. Of the statistics only
-//! the lines that are counted here are printed, with the reference's labels; `Requests refused` is our
-//! own. The bound services' columns after `Hits` are our own too, since the reference's header is not
-//! known: what the choice looks at, in the units of the choice.
+//! The summary is that of the reference's releases with `Health` and `actSvcs`. Of the statistics
+//! only the lines that are counted here are printed, with the reference's labels; `Requests
+//! refused` is our own. The bound services' columns after `Hits` are our own too, since the
+//! reference's header is not known: what the choice looks at, in the units of the choice.
 
 use sluice_protocol::{BoundStat, VserverStat};
 

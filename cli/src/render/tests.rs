@@ -235,6 +235,7 @@ v1                172.17.0.6 10080          TCP           UP      100        2
     assert_eq!(show(&rows, Form::List), expected);
 }
 
+// The last table is wider than a line of code should be; broken up it could not be compared by eye.
 #[test]
 fn statistics_of_one_virtual_server_show_what_the_choice_looks_at() {
     let bound = BoundStat {

@@ -19,7 +19,8 @@ pub(crate) fn ctime(unix_ms: u64, zone: &TimeZone) -> String {
         )
 }
 
-/// Returns a duration as `0 days, 00:52:56.600`; milliseconds without leading zeros, as the device does.
+/// Returns a duration as `0 days, 00:52:56.600`; milliseconds without leading zeros, as the device
+/// does.
 pub(crate) fn age(age_ms: u64) -> String {
     let seconds = age_ms / 1000;
     format!(

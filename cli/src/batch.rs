@@ -1,0 +1,259 @@
+//! Runs the commands of a file, one a line: `-f`, standard input and the command `batch`.
+//!
+//! A line is run as soon as it has been read, so that another program can talk through a pipe.
+//! Errors do not end a file unless that was asked for; a lost daemon does, since nothing more can
+//! succeed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use sluice_command::{Code, Command, Fault, FaultKind, Key, catalogue};
+
+use crate::escape::escape;
+use crate::output::Output;
+use crate::runner::{Place, Runner, Step, print_fault};
+
+/// How many commands were run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// All of them.
+    pub(crate) commands: u64,
+    /// Those that failed.
+    pub(crate) failed: u64,
+}
+
+/// Runs all lines of `source`, which errors call `name`, and prints the summary.
+pub(crate) fn run(
+    runner: &mut Runner,
+    source: &mut dyn BufRead,
+    name: &str,
+    output: &mut Output,
+) -> Step {
+    let mut tally = Tally::default();
+    let step = run_lines(runner, source, name, Echo::Off, &mut tally, output);
+    output.err(&format!(
+        "{} commands, {} failed\n",
+        tally.commands, tally.failed
+    ));
+    match step {
+        Step::NoDaemon => Step::NoDaemon,
+        Step::Done | Step::Failed | Step::Quit => {
+            if tally.failed == 0 {
+                Step::Done
+            } else {
+                Step::Failed
+            }
+        }
+    }
+}
+
+/// Carries out the command `batch`.
+///
+/// Each line is printed as `exec: <command>` before what it gives, as the reference does
+/// (recalled).
+///
+/// # Errors
+/// The file cannot be read, a command in it failed, or it is nested too deeply.
+pub(crate) fn run_nested(
+    runner: &mut Runner,
+    command: &Command,
+    output: &mut Output,
+) -> Result<Step, Fault> {
+    let name = command.text(Key::FileName).unwrap_or_default();
+    let times = command.integer(Key::NTimes).unwrap_or(1);
+    if runner.nesting >= NESTING_MAX {
+        return Err(Fault::new(catalogue::NOT_VALID_HERE)
+            .with_details(format!("batch, more than {NESTING_MAX} deep")));
+    }
+    // Opened first, so that a missing file does not leave an empty one for the output.
+    drop(open(name)?);
+    let mut file = match command.text(Key::OutFile) {
+        Some(outfile) => Some(Output::file(create(outfile, name)?)),
+        None => None,
+    };
+    let target = file.as_mut().unwrap_or(output);
+    let mut tally = Tally::default();
+    runner.nesting += 1;
+    let ended = repeat(runner, name, times, &mut tally, target);
+    runner.nesting -= 1;
+    if let Some(problem) = file.as_mut().and_then(Output::take_problem) {
+        return Err(Fault::new(OUTFILE).with_details(problem.to_string()));
+    }
+    match ended? {
+        Step::Done | Step::Failed => verdict(name, tally),
+        step @ (Step::Quit | Step::NoDaemon) => Ok(step),
+    }
+}
+
+fn repeat(
+    runner: &mut Runner,
+    name: &str,
+    times: u64,
+    tally: &mut Tally,
+    output: &mut Output,
+) -> Result<Step, Fault> {
+    for _ in 0..times {
+        let mut source = open(name)?;
+        match run_lines(runner, &mut source, name, Echo::On, tally, output) {
+            Step::Done => {}
+            step @ (Step::Failed | Step::Quit | Step::NoDaemon) => return Ok(step),
+        }
+    }
+    Ok(Step::Done)
+}
+
+fn verdict(name: &str, tally: Tally) -> Result<Step, Fault> {
+    if tally.failed == 0 {
+        return Ok(Step::Done);
+    }
+    let code = if tally.failed == tally.commands {
+        catalogue::ALL_FAILED
+    } else {
+        catalogue::SOME_FAILED
+    };
+    let details = format!("{name}, {} of {}", tally.failed, tally.commands);
+    Err(Fault::new(code).with_details(details))
+}
+
+/// Whether a line is printed before it is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Echo {
+    On,
+    Off,
+}
+
+/// Returns `Failed` only if the file was not run to its end.
+fn run_lines(
+    runner: &mut Runner,
+    source: &mut dyn BufRead,
+    name: &str,
+    echo: Echo,
+    tally: &mut Tally,
+    output: &mut Output,
+) -> Step {
+    let mut number = 0;
+    loop {
+        number += 1;
+        let place = Place::File { name, line: number };
+        let step = match next_line(source, number) {
+            Ok(Next::End) => return Step::Done,
+            Ok(Next::Nothing) => continue,
+            Ok(Next::Line(line)) => {
+                if echo == Echo::On && !runner.mode.json {
+                    output.out(&format!("exec: {}\n", escape(line.trim())));
+                }
+                runner.run_text(&line, place, output)
+            }
+            Ok(Next::Bad(fault)) => {
+                print_fault(&fault, None, place, output);
+                Step::Failed
+            }
+            Err(error) => {
+                let fault = Fault::new(UNREADABLE).with_details(error.to_string());
+                print_fault(&fault, None, place, output);
+                tally.commands += 1;
+                tally.failed += 1;
+                return Step::Failed;
+            }
+        };
+        tally.commands += 1;
+        match step {
+            Step::Done => {}
+            Step::Quit => return Step::Quit,
+            Step::Failed | Step::NoDaemon => {
+                tally.failed += 1;
+                if step == Step::NoDaemon || runner.mode.stop_on_error {
+                    return step;
+                }
+            }
+        }
+    }
+}
+
+/// What a line of a file is.
+enum Next {
+    Line(String),
+    /// Blank, or a comment.
+    Nothing,
+    Bad(Fault),
+    End,
+}
+
+fn next_line(source: &mut dyn BufRead, number: u64) -> io::Result<Next> {
+    let mut bytes = Vec::new();
+    source.take(LINE_MAX + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(Next::End);
+    }
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    } else if bytes.len() as u64 > LINE_MAX {
+        source.skip_until(b'\n')?;
+        let details = format!("more than {LINE_MAX} bytes");
+        return Ok(Next::Bad(Fault::new(LINE_TOO_LONG).with_details(details)));
+    }
+    if number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(line) => {
+            let line = line.trim_end_matches([' ', '\t', '\r']);
+            match line.trim_start_matches([' ', '\t']).chars().next() {
+                None | Some('#') => Next::Nothing,
+                Some(_) => Next::Line(line.to_owned()),
+            }
+        }
+        Err(error) => Next::Bad(not_utf8(&error)),
+    })
+}
+
+fn not_utf8(error: &std::string::FromUtf8Error) -> Fault {
+    let (bytes, valid) = (error.as_bytes(), error.utf8_error().valid_up_to());
+    let column = String::from_utf8_lossy(&bytes[..valid]).chars().count() + 1;
+    Fault::new(catalogue::INVALID_CHARACTER)
+        .with_details(format!("column {column}, byte 0x{:02X}", bytes[valid]))
+        .with_hint("the file is not UTF-8 here")
+}
+
+fn open(name: &str) -> Result<BufReader<File>, Fault> {
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Fault::new(catalogue::NO_SUCH_FILE).with_details(name),
+        _ => Fault::new(UNREADABLE).with_details(format!("{name}, {error}")),
+    };
+    let file = File::open(name).map_err(refused)?;
+    if file.metadata().map_err(refused)?.is_dir() {
+        return Err(Fault::new(catalogue::NOT_A_FILE).with_details(name));
+    }
+    Ok(BufReader::new(file))
+}
+
+/// Makes the file for the output; the file that is about to be read is never overwritten.
+fn create(outfile: &str, source: &str) -> Result<File, Fault> {
+    let real = |name: &str| Path::new(name).canonicalize().ok();
+    if real(outfile).is_some_and(|outfile| Some(outfile) == real(source)) {
+        return Err(Fault::new(catalogue::EXCLUSIVE_ARGUMENTS).with_details("fileName, outfile"));
+    }
+    File::create(outfile)
+        .map_err(|error| Fault::new(OUTFILE).with_details(format!("{outfile}, {error}")))
+}
+
+/// Deep enough for files of files, and far from any stack's end.
+const NESTING_MAX: usize = 8;
+
+/// A line of the longest command is some hundred bytes; one that long is no command.
+const LINE_MAX: u64 = 64 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+const UNREADABLE: Code = code(10_201, "File cannot be read");
+const OUTFILE: Code = code(10_202, "Output file cannot be written");
+const LINE_TOO_LONG: Code = code(10_203, "Line is too long");
+
+const fn code(number: u16, text: &'static str) -> Code {
+    Code {
+        number,
+        text,
+        kind: FaultKind::System,
+    }
+}

@@ -1,0 +1,73 @@
+//! Completion in the shell: commands, options, values and the names of live objects.
+
+use rustyline::completion::{Candidate, Completer};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Helper};
+
+use crate::escape::escape;
+use crate::names::Names;
+
+/// What the line editor asks while a line is typed.
+pub(crate) struct Assistant {
+    names: Names,
+}
+
+impl Assistant {
+    /// Completes names of the daemon behind `names`.
+    pub(crate) fn new(names: Names) -> Self {
+        Self { names }
+    }
+}
+
+impl Helper for Assistant {}
+
+impl Highlighter for Assistant {}
+
+impl Hinter for Assistant {
+    type Hint = String;
+}
+
+impl Validator for Assistant {}
+
+impl Completer for Assistant {
+    type Candidate = Shown;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Shown>)> {
+        let completion = sluice_command::complete(line, position, &|noun| self.names.of(noun));
+        let is_only = completion.candidates.len() == 1;
+        let shown = completion.candidates.into_iter().map(|candidate| {
+            let (text, description) = (candidate.text, candidate.description);
+            let display = format!("{}  {}", escape(&text), escape(&description));
+            Shown {
+                display: display.trim_end().to_owned(),
+                // The only one is what is meant: the next word can follow at once.
+                replacement: if is_only { text + " " } else { text },
+            }
+        });
+        Ok((completion.start, shown.collect()))
+    }
+}
+
+/// A candidate: listed with what it means, inserted without.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    display: String,
+    replacement: String,
+}
+
+impl Candidate for Shown {
+    fn display(&self) -> &str {
+        &self.display
+    }
+
+    fn replacement(&self) -> &str {
+        &self.replacement
+    }
+}

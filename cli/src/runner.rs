@@ -1,0 +1,279 @@
+//! Runs one command: parses it, carries it out here or asks the daemon, and prints what came of it.
+//!
+//! It is the same for the shell, for words and for files; they differ in how an error is labelled.
+
+use std::borrow::Cow;
+
+use jiff::tz::TimeZone;
+use sluice_command::{Command, Fault, Key, Noun, ParseFault, Verb};
+use sluice_protocol::{ClientError, Outcome};
+
+use crate::escape::escape;
+use crate::output::Output;
+use crate::question::{before_question, print_help_at};
+use crate::render::Form;
+use crate::session::{Answer, Session, SessionError};
+use crate::{batch, json, manual, render};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It succeeded.
+    Done,
+    /// It was refused, or could not be carried out.
+    Failed,
+    /// It ends the session.
+    Quit,
+    /// There is no daemon to ask, so that going on is of no use.
+    NoDaemon,
+}
+
+/// Where a command comes from, as far as its errors tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// Words of the command line.
+    Words,
+    /// Typed in the shell, after a prompt of that many columns.
+    Prompt {
+        /// The width of the prompt.
+        columns: usize,
+    },
+    /// A line of a file.
+    File {
+        /// The file as it was named.
+        name: &'a str,
+        /// The line, from 1.
+        line: u64,
+    },
+}
+
+/// What the user asked of every command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mode {
+    /// Print answers as JSON documents, and no ` Done`.
+    pub(crate) json: bool,
+    /// End a file at its first command that fails.
+    pub(crate) stop_on_error: bool,
+}
+
+/// Runs commands against one daemon.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    /// The daemon.
+    pub(crate) session: Session,
+    /// What holds for every command.
+    pub(crate) mode: Mode,
+    /// How many `batch` commands are under way, one inside the other.
+    pub(crate) nesting: usize,
+    zone: TimeZone,
+}
+
+impl Runner {
+    /// Makes a runner that prints times in `zone`.
+    pub(crate) fn new(session: Session, mode: Mode, zone: TimeZone) -> Self {
+        Self {
+            session,
+            mode,
+            nesting: 0,
+            zone,
+        }
+    }
+
+    /// Runs the words of the command line: one token each, or one line if it is a single word with
+    /// blanks in it.
+    pub(crate) fn run_words(&mut self, words: &[String], output: &mut Output) -> Step {
+        let line = words.join(" ");
+        self.run_parsed(
+            sluice_command::parse_words(words),
+            &line,
+            Place::Words,
+            output,
+        )
+    }
+
+    /// Runs a line; a blank one and a comment do nothing.
+    pub(crate) fn run_text(&mut self, text: &str, place: Place<'_>, output: &mut Output) -> Step {
+        self.run_parsed(sluice_command::parse(text), text, place, output)
+    }
+
+    /// A line that ends in a word `?` prints the help at that point.
+    fn run_parsed(
+        &mut self,
+        parsed: Result<Option<Command>, ParseFault>,
+        text: &str,
+        place: Place<'_>,
+        output: &mut Output,
+    ) -> Step {
+        if let Some(before) = before_question(text) {
+            print_help_at(before, before.len(), self.session.socket(), output);
+            return Step::Done;
+        }
+        match parsed {
+            Ok(Some(command)) => self.run_command(&command, place, output),
+            Ok(None) => Step::Done,
+            Err(fault) => {
+                print_parse_fault(text, &fault, place, output);
+                Step::Failed
+            }
+        }
+    }
+
+    fn run_command(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
+        match command.verb {
+            Verb::Exit | Verb::Quit => Step::Quit,
+            Verb::Help => self.done(manual::print(command, output), place, output),
+            Verb::Batch => match batch::run_nested(self, command, output) {
+                Ok(Step::Done) => self.done(Ok(()), place, output),
+                Ok(step) => step,
+                Err(fault) => self.done(Err(fault), place, output),
+            },
+            Verb::Add
+            | Verb::Set
+            | Verb::Unset
+            | Verb::Rm
+            | Verb::Enable
+            | Verb::Disable
+            | Verb::Bind
+            | Verb::Unbind
+            | Verb::Show
+            | Verb::Stat
+            | Verb::Save => self.ask(command, place, output),
+        }
+    }
+
+    fn ask(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
+        match self.session.run(command) {
+            Ok(answer) => self.print_answer(command, answer, place, output),
+            Err(error) => {
+                output.err(&format!(
+                    "{}ERROR: {}\n",
+                    label(place),
+                    escape(&error.to_string())
+                ));
+                match error {
+                    SessionError::TooLong(_) => Step::Failed,
+                    SessionError::Unreachable(_) | SessionError::Lost(_) => Step::NoDaemon,
+                }
+            }
+        }
+    }
+
+    fn print_answer(
+        &self,
+        command: &Command,
+        answer: Answer,
+        place: Place<'_>,
+        output: &mut Output,
+    ) -> Step {
+        for warning in &answer.warnings {
+            print_warning(warning, place, output);
+        }
+        let ended = match answer.outcome {
+            Outcome::Done => Ok(()),
+            Outcome::Error(fault) => Err(fault),
+        };
+        if ended.is_ok() {
+            output.out(&self.answer_text(command, &answer.rows));
+        }
+        self.done(ended, place, output)
+    }
+
+    fn answer_text(&self, command: &Command, rows: &[sluice_protocol::Row]) -> String {
+        let asks = matches!(command.verb, Verb::Show | Verb::Stat);
+        if self.mode.json {
+            return if asks {
+                json::document(command.noun, rows)
+            } else {
+                String::new()
+            };
+        }
+        render::text(rows, form(command), &self.zone)
+    }
+
+    fn done(&self, ended: Result<(), Fault>, place: Place<'_>, output: &mut Output) -> Step {
+        match ended {
+            Ok(()) => {
+                if !self.mode.json {
+                    output.out(" Done\n");
+                }
+                Step::Done
+            }
+            Err(fault) => {
+                print_fault(&fault, None, place, output);
+                Step::Failed
+            }
+        }
+    }
+}
+
+/// Returns the text that tells why the daemon cannot be reached.
+pub(crate) fn unreachable_text(error: &ClientError) -> String {
+    format!("ERROR: {}\n", escape(&error.to_string()))
+}
+
+/// Prints a fault and its hints; `column` is where it is in a line of a file.
+pub(crate) fn print_fault(
+    fault: &Fault,
+    column: Option<usize>,
+    place: Place<'_>,
+    output: &mut Output,
+) {
+    let at = column.map_or_else(String::new, |column| format!(", column {column}"));
+    let mut text = format!(
+        "{}ERROR: {}{at}\n",
+        label(place),
+        escape(&fault.to_string())
+    );
+    for hint in &fault.hints {
+        text.push_str(&format!("  {}\n", escape(hint)));
+    }
+    output.err(&text);
+}
+
+/// Prints a warning.
+pub(crate) fn print_warning(warning: &str, place: Place<'_>, output: &mut Output) {
+    output.err(&format!("{}Warning: {}\n", label(place), escape(warning)));
+}
+
+/// Returns the column of a fault in its line, in characters from 1.
+pub(crate) fn column(text: &str, fault: &ParseFault) -> usize {
+    text.get(..fault.span.start).unwrap_or(text).chars().count() + 1
+}
+
+fn print_parse_fault(text: &str, fault: &ParseFault, place: Place<'_>, output: &mut Output) {
+    match place {
+        Place::Words => print_fault(&fault.fault, None, place, output),
+        Place::Prompt { columns } => {
+            output.err(&pointer(text, fault, columns));
+            print_fault(&fault.fault, None, place, output);
+        }
+        Place::File { .. } => {
+            print_fault(&fault.fault, Some(column(text, fault)), place, output);
+        }
+    }
+}
+
+/// Returns the line that points at the fault in the line above it, which was typed after a prompt
+/// of `columns`.
+fn pointer(text: &str, fault: &ParseFault, columns: usize) -> String {
+    let caret = fault.caret(text);
+    let marks = caret.lines().last().unwrap_or_default();
+    format!("{}{marks}\n", " ".repeat(columns))
+}
+
+fn label(place: Place<'_>) -> Cow<'static, str> {
+    match place {
+        Place::Words | Place::Prompt { .. } => Cow::Borrowed(""),
+        Place::File { name, line } => Cow::Owned(format!("{}:{line}: ", escape(name))),
+    }
+}
+
+/// One object is asked for by name; of a server, `stat` answers with a list of its services.
+fn form(command: &Command) -> Form {
+    let is_list = command.verb == Verb::Stat && command.noun == Noun::Server;
+    if command.arg(Key::Name).is_some() && !is_list {
+        Form::Single
+    } else {
+        Form::List
+    }
+}

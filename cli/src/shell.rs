@@ -1,0 +1,188 @@
+//! The interactive shell: a prompt, a line, what came of it, until the end.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor, EventHandler, KeyEvent};
+use sluice_command::{Command, Noun, Verb};
+use sluice_protocol::{ConfigStatus, Row};
+
+use crate::complete::Assistant;
+use crate::history::{self, HISTORY_MAX};
+use crate::names::Names;
+use crate::output::Output;
+use crate::question::{Question, print_help_at};
+use crate::runner::{Place, Runner, Step, unreachable_text};
+
+/// Runs the shell to its end.
+pub(crate) fn run(runner: &mut Runner, output: &mut Output) -> ExitCode {
+    if let Err(error) = runner.session.connect() {
+        output.err(&unreachable_text(&error));
+        return ExitCode::from(2);
+    }
+    let mut shell = match Shell::new(runner) {
+        Ok(shell) => shell,
+        Err(error) => {
+            output.err(&format!("ERROR: the terminal cannot be used: {error}\n"));
+            return ExitCode::from(2);
+        }
+    };
+    shell.greet(output);
+    shell.talk(output)
+}
+
+struct Shell<'a> {
+    runner: &'a mut Runner,
+    editor: Editor<Assistant, FileHistory>,
+    question: Question,
+    history: Option<PathBuf>,
+    /// Whether the running configuration differs from the saved one, as far as is known.
+    unsaved: bool,
+}
+
+impl<'a> Shell<'a> {
+    fn new(runner: &'a mut Runner) -> rustyline::Result<Self> {
+        let config = Config::builder()
+            .auto_add_history(false)
+            .max_history_size(HISTORY_MAX)?
+            .history_ignore_dups(true)?
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .bracketed_paste(true)
+            .build();
+        let mut editor = Editor::with_config(config)?;
+        let names = Names::new(runner.session.socket().to_owned());
+        editor.set_helper(Some(Assistant::new(names)));
+        let question = Question::default();
+        let handler = EventHandler::Conditional(Box::new(question.clone()));
+        editor.bind_sequence(KeyEvent::from('?'), handler);
+        let history = history::path().filter(|path| history::prepare(path).is_ok());
+        if let Some(path) = &history {
+            // A damaged history is no reason not to start.
+            let _ = editor.load_history(path);
+        }
+        Ok(Self {
+            runner,
+            editor,
+            question,
+            history,
+            unsaved: false,
+        })
+    }
+
+    fn greet(&mut self, output: &mut Output) {
+        output.out(concat!(
+            "Sluice ",
+            env!("CARGO_PKG_VERSION"),
+            ". Press ? for what can be typed, Tab to complete, Ctrl-D to leave.\n"
+        ));
+        let failures = self
+            .look_at_config()
+            .map_or(0, |status| status.boot_failures.len());
+        if failures > 0 {
+            output.err(&format!(
+                "Warning: {failures} lines of the configuration failed at boot; \
+                 show ns config lists them\n"
+            ));
+        }
+    }
+
+    fn talk(&mut self, output: &mut Output) -> ExitCode {
+        let mut initial = (String::new(), String::new());
+        loop {
+            let prompt = self.prompt();
+            let (left, right) = std::mem::take(&mut initial);
+            match self.editor.readline_with_initial(prompt, (&left, &right)) {
+                Ok(text) => {
+                    if let Some(cursor) = self.question.take() {
+                        initial = self.answer_question(&text, cursor, output);
+                    } else if self.run_lines(&text, prompt.len(), output) == Step::Quit {
+                        break;
+                    }
+                }
+                Err(ReadlineError::Interrupted) => {}
+                Err(ReadlineError::Eof) => break,
+                Err(error) => {
+                    output.err(&format!("ERROR: the terminal cannot be read: {error}\n"));
+                    return ExitCode::from(2);
+                }
+            }
+        }
+        if self.unsaved {
+            output.err(
+                "Warning: the configuration has changes that are not saved; \
+                 save ns config keeps them\n",
+            );
+        }
+        ExitCode::SUCCESS
+    }
+
+    /// The mark before the prompt says that something is not saved.
+    fn prompt(&self) -> &'static str {
+        if self.unsaved { "*> " } else { "> " }
+    }
+
+    fn answer_question(&self, text: &str, cursor: usize, output: &mut Output) -> (String, String) {
+        print_help_at(text, cursor, self.runner.session.socket(), output);
+        let (left, right) = text.split_at_checked(cursor).unwrap_or((text, ""));
+        (left.to_owned(), right.to_owned())
+    }
+
+    /// Several lines come from a paste; each is a command of its own.
+    fn run_lines(&mut self, text: &str, columns: usize, output: &mut Output) -> Step {
+        let is_paste = text.trim_end().contains('\n');
+        for line in text.lines() {
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            self.remember(line);
+            if is_paste {
+                output.out(&format!("> {}\n", crate::escape::escape(line)));
+            }
+            let columns = if is_paste { 2 } else { columns };
+            self.runner.session.refresh();
+            if self
+                .runner
+                .run_text(line, Place::Prompt { columns }, output)
+                == Step::Quit
+            {
+                return Step::Quit;
+            }
+        }
+        let _ = self.look_at_config();
+        Step::Done
+    }
+
+    fn remember(&mut self, line: &str) {
+        let is_new = self.editor.add_history_entry(line).unwrap_or(false);
+        if is_new && let Some(path) = &self.history {
+            // A full disk is no reason to stop.
+            let _ = self.editor.append_history(path);
+        }
+    }
+
+    /// Asks for the state of the configuration; what is known stays when there is no answer.
+    fn look_at_config(&mut self) -> Option<ConfigStatus> {
+        let command = Command {
+            verb: Verb::Show,
+            noun: Noun::NsConfig,
+            args: Vec::new(),
+        };
+        let answer = self.runner.session.run(&command).ok()?;
+        let status = answer.rows.into_iter().find_map(|row| match row {
+            Row::Config(status) => Some(status),
+            Row::Name(_)
+            | Row::Line(_)
+            | Row::Server(_)
+            | Row::Service(_)
+            | Row::Vserver(_)
+            | Row::ServiceStat(_)
+            | Row::VserverStat(_) => None,
+        })?;
+        self.unsaved = status.unsaved;
+        Some(status)
+    }
+}

@@ -1,0 +1,164 @@
+//! One command as words: what is printed where, and the exit status.
+
+mod fake;
+
+use fake::{FakeDaemon, Folder, SHOWN, ran, run};
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+#[test]
+fn each_word_is_a_token_and_a_single_word_with_blanks_is_a_line() {
+    let daemon = FakeDaemon::start();
+    let words = ["add", "server", "s1", "10.0.0.1", "-comment", "two words"];
+    assert_eq!(daemon.run(&words, b""), ran(" Done\n", "", 0));
+    let line = ["add server s2 10.0.0.2 -comment \"two words\""];
+    assert_eq!(daemon.run(&line, b""), ran(" Done\n", "", 0));
+    assert_eq!(
+        daemon.seen(),
+        [
+            "add server s1 10.0.0.1 -comment \"two words\"",
+            "add server s2 10.0.0.2 -comment \"two words\""
+        ]
+    );
+}
+
+#[test]
+fn a_refusal_is_on_standard_error_alone_and_status_1() {
+    let daemon = FakeDaemon::start();
+    assert_eq!(
+        daemon.run(&["rm", "server", "nope"], b""),
+        ran("", "ERROR: No such resource [name, nope]\n", 1)
+    );
+    let misspelt = daemon.run(&["add", "server"], b"");
+    assert!(misspelt.err.starts_with("ERROR: "), "{misspelt:?}");
+    assert_eq!((misspelt.out.as_str(), misspelt.status), ("", 1));
+    assert_eq!(daemon.seen(), ["rm server nope"]);
+}
+
+#[test]
+fn an_answer_cannot_drive_the_terminal() {
+    let daemon = FakeDaemon::start();
+    let shown = format!("{SHOWN} Done\n");
+    assert_eq!(daemon.run(&["sh", "server"], b""), ran(&shown, "", 0));
+    assert_eq!(
+        daemon.run(&["enable", "server", "odd"], b""),
+        ran(" Done\n", "Warning: odd\\x1b[2J\n", 0)
+    );
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else() {
+    let daemon = FakeDaemon::start();
+    let document = concat!(
+        r#"[{"address":"10.0.0.1","comment":"a\u001b[2J\nERROR: forged","#,
+        r#""name":"s1","services":[],"state":"ENABLED"}]"#
+    );
+    assert_eq!(
+        daemon.run(&["--json", "show", "server"], b""),
+        ran(&format!("{document}\n"), "", 0)
+    );
+    assert_eq!(
+        daemon.run(&["--json", "add", "server", "s1", "10.0.0.1"], b""),
+        ran("", "", 0)
+    );
+    assert_eq!(
+        daemon.run(&["--json", "show", "server", "nope"], b""),
+        ran("", "ERROR: No such resource [name, nope]\n", 1)
+    );
+}
+
+#[test]
+fn without_a_daemon_the_status_is_2_and_the_socket_is_named() {
+    let folder = Folder::new();
+    let socket = folder.path().join("no.sock");
+    let ran = run(&socket, folder.path(), &["show", "server"], b"");
+    assert_eq!((ran.out.as_str(), ran.status), ("", 2));
+    let start = format!("ERROR: no daemon listens on {}", socket.display());
+    assert!(ran.err.starts_with(&start), "{}", ran.err);
+}
+
+#[test]
+fn a_daemon_that_hangs_up_leaves_the_effect_unknown() {
+    let daemon = FakeDaemon::start();
+    let ran = daemon.run(&["enable", "server", "hangup"], b"");
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.err
+            .ends_with("whether the command took effect is not known\n"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(daemon.seen(), ["enable server hangup"]);
+}
+
+#[test]
+fn help_needs_no_daemon() {
+    let folder = Folder::new();
+    let socket = folder.path().join("no.sock");
+    let help = run(&socket, folder.path(), &["help", "add", "server"], b"");
+    assert_eq!((help.err.as_str(), help.status), ("", 0));
+    assert!(help.out.ends_with(" Done\n"), "{}", help.out);
+    let question = run(&socket, folder.path(), &["add", "?"], b"");
+    assert_eq!((question.err.as_str(), question.status), ("", 0));
+    assert!(question.out.contains("server"), "{}", question.out);
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let daemon = FakeDaemon::start();
+    for words in [
+        &["--jsno", "show", "server"][..],
+        &["-f", "x", "show"],
+        &["--check"],
+    ] {
+        let ran = daemon.run(words, b"");
+        assert_eq!((ran.out.as_str(), ran.status), ("", 2), "{words:?}");
+    }
+    assert!(daemon.seen().is_empty());
+}
+
+#[test]
+fn check_tells_errors_from_unreadable_and_needs_no_daemon() {
+    let folder = Folder::new();
+    let socket = folder.path().join("no.sock");
+    let check = |name: &str| run(&socket, folder.path(), &["--check", name], b"");
+    folder.write("clean.conf", "# fine\nadd server s1 10.0.0.1\n");
+    assert_eq!(check("clean.conf"), ran("", "1 commands, 0 failed\n", 0));
+    folder.write("bad.conf", "add server s1 10.0.0.1\nadd server s1 10.0.0.2");
+    assert_eq!(
+        check("bad.conf"),
+        ran(
+            "",
+            "bad.conf:2: ERROR: Resource already exists\n  show server s1\n2 commands, 1 failed\n",
+            1
+        )
+    );
+    assert_eq!(check("missing.conf").status, 2);
+    assert_eq!(check(".").status, 2);
+}
+
+#[test]
+fn a_reader_that_has_gone_stops_nothing() {
+    let daemon = FakeDaemon::start();
+    let mut process = fake::program(&daemon.socket(), daemon.folder.path(), &[]);
+    let (reader, writer) = std::io::pipe().expect("pipes are to be had");
+    process
+        .stdin(Stdio::piped())
+        .stdout(writer)
+        .stderr(Stdio::piped());
+    drop(reader);
+    let mut child = process.spawn().expect("the program was built");
+    // The command holds the other end of the pipe.
+    drop(process);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin
+        .write_all(b"show server\nadd server a 10.0.0.1\nadd server b 10.0.0.2\n")
+        .expect("it reads");
+    drop(stdin);
+    let mut err = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut err).expect("output is UTF-8");
+    assert_eq!(err, "3 commands, 0 failed\n");
+    assert!(child.wait().expect("it was started here").success());
+    assert_eq!(daemon.seen().len(), 3);
+}

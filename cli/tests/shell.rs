@@ -1,0 +1,237 @@
+//! The shell on a pseudo terminal: keys, help, history, what it says about the daemon.
+
+mod fake;
+
+use expectrl::{Eof, Expect, Session, session::OsSession};
+use fake::{FakeDaemon, Folder, program};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// The prompt as it is drawn, once the shell reads keys.
+const SAVED: &str = "\x1b[K> \r\x1b[2C";
+const UNSAVED: &str = "\x1b[K*> \r\x1b[3C";
+
+const TAB: &str = "\t";
+const UP: &str = "\x1b[A";
+const BACKSPACE: &str = "\x7f";
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+
+fn open(socket: &Path, folder: &Path) -> OsSession {
+    let mut shell = Session::spawn(program(socket, folder, &[])).expect("a terminal is to be had");
+    shell.set_expect_timeout(Some(Duration::from_secs(20)));
+    shell
+}
+
+/// Starts the shell and waits for its first prompt.
+fn shell(daemon: &FakeDaemon) -> OsSession {
+    let mut shell = open(&daemon.socket(), daemon.folder.path());
+    expect(&mut shell, "Ctrl-D to leave");
+    expect(&mut shell, SAVED);
+    shell
+}
+
+fn expect(shell: &mut OsSession, text: &str) {
+    if let Err(error) = shell.expect(text) {
+        panic!("{text:?} was not printed: {error}");
+    }
+}
+
+fn type_keys(shell: &mut OsSession, keys: &str) {
+    shell.send(keys).expect("the shell reads");
+}
+
+/// Types a line and waits until it is done and the shell reads keys again.
+fn enter(shell: &mut OsSession, line: &str) {
+    type_keys(shell, &format!("{line}\r"));
+    expect(shell, " Done");
+    expect(shell, UNSAVED);
+}
+
+fn leave(mut shell: OsSession) {
+    type_keys(&mut shell, CTRL_D);
+    shell.expect(Eof).expect("the shell ends");
+}
+
+fn history(daemon: &FakeDaemon) -> Vec<String> {
+    let path = daemon.folder.path().join("state/sluice/history");
+    let text = fs::read_to_string(path).expect("there is a history");
+    text.lines()
+        .filter(|line| *line != "#V2")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_command_is_run_and_unsaved_changes_are_marked_until_saved() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    enter(&mut shell, "add server s1 10.0.0.1");
+    type_keys(&mut shell, "save ns config\r");
+    expect(&mut shell, " Done");
+    expect(&mut shell, SAVED);
+    leave(shell);
+    assert_eq!(daemon.seen(), ["add server s1 10.0.0.1", "save ns config"]);
+}
+
+#[test]
+fn leaving_with_unsaved_changes_says_so() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    enter(&mut shell, "add server s1 10.0.0.1");
+    type_keys(&mut shell, "exit\r");
+    expect(&mut shell, "changes that are not saved");
+    shell.expect(Eof).expect("the shell ends");
+}
+
+#[test]
+fn tab_completes_words_and_live_names() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, &format!("ena{TAB}lb vse{TAB}vs_{TAB}"));
+    expect(&mut shell, "vs_alpha  vs_beta");
+    enter(&mut shell, &format!("b{TAB}"));
+    leave(shell);
+    assert_eq!(daemon.seen(), ["enable lb vserver vs_beta"]);
+}
+
+#[test]
+fn a_question_mark_explains_at_the_cursor_and_keeps_the_line() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, "enable ?");
+    expect(&mut shell, "\n  service ");
+    expect(&mut shell, "\x1b[K> enable ");
+    enter(&mut shell, "server s1");
+    type_keys(&mut shell, "add server ?");
+    expect(&mut shell, "Usage: add server <name> <IPAddress>");
+    expect(&mut shell, "\x1b[K*> add server ");
+    enter(&mut shell, "s2 10.0.0.2");
+    leave(shell);
+    let lines = ["enable server s1", "add server s2 10.0.0.2"];
+    assert_eq!(daemon.seen(), lines);
+    assert_eq!(history(&daemon), lines);
+}
+
+#[test]
+fn a_question_mark_in_quotes_is_text() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    enter(&mut shell, "set server s1 -comment \"why ?\"");
+    leave(shell);
+    assert_eq!(daemon.seen(), ["set server s1 -comment \"why ?\""]);
+}
+
+#[test]
+fn a_fault_is_pointed_at_below_what_was_typed() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, "show server -nosuch\r");
+    expect(
+        &mut shell,
+        "\n              ^^^^^^^\r\nERROR: No such argument [-nosuch]",
+    );
+    expect(&mut shell, SAVED);
+    leave(shell);
+    assert!(daemon.seen().is_empty());
+}
+
+#[test]
+fn control_c_drops_the_line_and_control_d_ends_the_shell() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, &format!("rm server s1{CTRL_C}"));
+    expect(&mut shell, SAVED);
+    enter(&mut shell, "enable server s1");
+    leave(shell);
+    assert_eq!(daemon.seen(), ["enable server s1"]);
+}
+
+#[test]
+fn a_paste_of_several_lines_runs_each() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    let lines = [
+        "enable server a",
+        "set server a -comment \"no help ?\"",
+        "enable server b",
+    ];
+    type_keys(
+        &mut shell,
+        &format!("\x1b[200~{}\n\x1b[201~\r", lines.join("\n")),
+    );
+    for _ in lines {
+        expect(&mut shell, " Done");
+    }
+    expect(&mut shell, UNSAVED);
+    leave(shell);
+    assert_eq!(daemon.seen(), lines);
+    assert_eq!(history(&daemon), lines);
+}
+
+#[test]
+fn history_is_private_shared_and_unaltered_by_editing() {
+    let daemon = FakeDaemon::start();
+    let mut first = shell(&daemon);
+    let mut second = shell(&daemon);
+    enter(&mut first, "enable server v1");
+    enter(&mut first, "enable server v1");
+    enter(&mut second, "enable server other");
+    // Recalled, changed and run: the recalled line stays as it was.
+    enter(&mut first, &format!("{UP}{BACKSPACE}2"));
+    leave(first);
+    leave(second);
+    assert_eq!(
+        history(&daemon),
+        [
+            "enable server v1",
+            "enable server other",
+            "enable server v2"
+        ]
+    );
+    let path = daemon.folder.path().join("state/sluice/history");
+    let mode = fs::metadata(path)
+        .expect("it is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let mut third = open(&daemon.socket(), daemon.folder.path());
+    expect(&mut third, UNSAVED);
+    enter(&mut third, &format!("{UP}{UP}"));
+    leave(third);
+    assert_eq!(
+        daemon.seen().last().map(String::as_str),
+        Some("enable server other")
+    );
+}
+
+#[test]
+fn without_a_daemon_the_shell_says_what_to_do() {
+    let folder = Folder::new();
+    let mut shell = open(&folder.path().join("no.sock"), folder.path());
+    expect(&mut shell, "ERROR: no daemon listens on ");
+    expect(&mut shell, "start sluiced");
+    shell.expect(Eof).expect("the shell ends");
+    let status = shell.get_process().wait().expect("it was started here");
+    assert!(format!("{status:?}").ends_with(", 2)"), "{status:?}");
+}
+
+#[test]
+fn a_daemon_that_went_and_came_back_is_found_again() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    let away = daemon.folder.path().join("away");
+    fs::rename(daemon.socket(), &away).expect("it is there");
+    type_keys(&mut shell, "enable server hangup\r");
+    expect(&mut shell, "whether the command took effect is not known");
+    expect(&mut shell, SAVED);
+    type_keys(&mut shell, "enable server a\r");
+    expect(&mut shell, "ERROR: no daemon listens on ");
+    expect(&mut shell, SAVED);
+    fs::rename(&away, daemon.socket()).expect("it is there");
+    enter(&mut shell, "enable server b");
+    leave(shell);
+    assert_eq!(daemon.seen(), ["enable server hangup", "enable server b"]);
+}
