@@ -50,3 +50,33 @@ impl Names {
 
 /// A person who pressed a key notices a longer pause.
 const WAIT: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_daemon_that_hangs_is_asked_once_at_a_time_and_has_no_names() {
+        let name = format!("sluice-names-{}.sock", std::process::id());
+        let socket = std::env::temp_dir().join(name);
+        let listener = UnixListener::bind(&socket).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let names = Names::new(socket.clone());
+        assert!(names.of(Noun::Server).is_empty());
+        assert!(names.clone().of(Noun::Server).is_empty());
+        std::fs::remove_file(&socket).unwrap();
+        let first = listener.accept();
+        assert!(first.is_ok());
+        let second = listener.accept().map_err(|error| error.kind());
+        assert_eq!(second.map(|_| ()), Err(ErrorKind::WouldBlock));
+    }
+
+    #[test]
+    fn without_a_daemon_there_are_no_names_and_the_next_question_is_asked() {
+        let names = Names::new(PathBuf::from("/nonexistent/sluice.sock"));
+        assert!(names.of(Noun::Server).is_empty());
+        assert!(!names.is_asking.load(Ordering::Acquire));
+    }
+}

@@ -1,6 +1,5 @@
 //! Help at the cursor: the key `?` in the shell, and a last word `?` where there are no keys.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
@@ -56,8 +55,7 @@ pub(crate) fn before_question(line: &str) -> Option<&str> {
 
 /// Prints what may be typed at `cursor`: the words that can stand there, else how the command goes,
 /// else what is wrong with what stands before.
-pub(crate) fn print_help_at(line: &str, cursor: usize, socket: &Path, output: &mut Output) {
-    let names = Names::new(socket.to_owned());
+pub(crate) fn print_help_at(line: &str, cursor: usize, names: &Names, output: &mut Output) {
     let completion = sluice_command::complete(line, cursor, &|noun| names.of(noun));
     let before = line.get(..cursor).unwrap_or(line);
     let text = if completion.candidates.is_empty() {

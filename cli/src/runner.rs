@@ -105,7 +105,7 @@ impl Runner {
         output: &mut Output,
     ) -> Step {
         if let Some(before) = before_question(text) {
-            print_help_at(before, before.len(), self.session.socket(), output);
+            print_help_at(before, before.len(), self.session.names(), output);
             return Step::Done;
         }
         match parsed {

@@ -2,11 +2,13 @@
 //!
 //! A command whose answer was lost is never sent again: it may have taken effect.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sluice_command::{Command, Noun};
 use sluice_protocol::{Client, ClientError, Event, Outcome, Row};
 use thiserror::Error;
+
+use crate::names::Names;
 
 /// What the daemon answered.
 #[derive(Debug)]
@@ -38,20 +40,22 @@ pub(crate) enum SessionError {
 pub(crate) struct Session {
     socket: PathBuf,
     client: Option<Client>,
+    names: Names,
 }
 
 impl Session {
     /// Names the daemon; nothing is connected yet.
     pub(crate) fn new(socket: PathBuf) -> Self {
         Self {
+            names: Names::new(socket.clone()),
             socket,
             client: None,
         }
     }
 
-    /// Returns where the daemon listens.
-    pub(crate) fn socket(&self) -> &Path {
-        &self.socket
+    /// Returns what asks the same daemon for names.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// Connects, if there is no connection.

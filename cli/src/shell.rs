@@ -11,7 +11,6 @@ use sluice_protocol::{ConfigStatus, Row};
 
 use crate::complete::Assistant;
 use crate::history::{self, HISTORY_MAX};
-use crate::names::Names;
 use crate::output::Output;
 use crate::question::{Question, print_help_at};
 use crate::runner::{Place, Runner, Step, unreachable_text};
@@ -53,8 +52,7 @@ impl<'a> Shell<'a> {
             .bracketed_paste(true)
             .build();
         let mut editor = Editor::with_config(config)?;
-        let names = Names::new(runner.session.socket().to_owned());
-        editor.set_helper(Some(Assistant::new(names)));
+        editor.set_helper(Some(Assistant::new(runner.session.names().clone())));
         let question = Question::default();
         let handler = EventHandler::Conditional(Box::new(question.clone()));
         editor.bind_sequence(KeyEvent::from('?'), handler);
@@ -125,7 +123,7 @@ impl<'a> Shell<'a> {
     }
 
     fn answer_question(&self, text: &str, cursor: usize, output: &mut Output) -> (String, String) {
-        print_help_at(text, cursor, self.runner.session.socket(), output);
+        print_help_at(text, cursor, self.runner.session.names(), output);
         let (left, right) = text.split_at_checked(cursor).unwrap_or((text, ""));
         (left.to_owned(), right.to_owned())
     }
