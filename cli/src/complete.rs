@@ -42,13 +42,22 @@ impl Completer for Assistant {
     ) -> rustyline::Result<(usize, Vec<Shown>)> {
         let completion = sluice_command::complete(line, position, &|noun| self.names.of(noun));
         let is_only = completion.candidates.len() == 1;
+        let widths = completion
+            .candidates
+            .iter()
+            .map(|found| found.text.chars().count());
+        let width = widths.max().unwrap_or_default();
         let shown = completion.candidates.into_iter().map(|candidate| {
-            let (text, description) = (candidate.text, candidate.description);
-            let display = format!("{}  {}", escape(&text), escape(&description));
+            let (word, meaning) = (escape(&candidate.text), escape(&candidate.description));
+            let display = format!("{word:width$}  {meaning}").trim_end().to_owned();
+            let mut replacement = candidate.text;
+            if is_only {
+                // It is what is meant: the next word can follow at once.
+                replacement.push(' ');
+            }
             Shown {
-                display: display.trim_end().to_owned(),
-                // The only one is what is meant: the next word can follow at once.
-                replacement: if is_only { text + " " } else { text },
+                display,
+                replacement,
             }
         });
         Ok((completion.start, shown.collect()))

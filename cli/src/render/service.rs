@@ -32,10 +32,7 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             age(row.state_age_ms)
         ))],
         vec![Some(format!("Server Name: {}", row.server))],
-        vec![
-            part("Server ID : ", "CustomServerID").map(|part| part + " "),
-            part("Monitor Threshold : ", "monThreshold"),
-        ],
+        vec![server_id(row), part("Monitor Threshold : ", "monThreshold")],
         vec![
             part("Max Conn: ", "maxClient"),
             part("Max Req: ", "maxReq"),
@@ -56,4 +53,10 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         vec![comment(&row.settings)],
         vec![part("Appflow logging: ", "appflowLog")],
     ]
+}
+
+/// The saved form of the default is the word in quotes of its own, which the device does not show.
+fn server_id(row: &ServiceRow) -> Option<String> {
+    let id = row.settings.get("CustomServerID")?;
+    Some(format!("Server ID : {} ", id.trim_matches('"')))
 }

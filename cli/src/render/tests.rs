@@ -109,7 +109,7 @@ fn a_virtual_server_without_an_address_says_so_and_prints_no_absent_option() {
         ]),
         ..vserver(None)
     };
-    let expected = "\tv1 (0.0.0.0:0) - TCP\tType: NONADDRESS 
+    let expected = "\tv1 (0.0.0.0:0) - TCP\tType: ADDRESS 
 \tState: UP
 \tLast state change was at Tue Jul 12 09:03:33 2022
 \tTime since last state change: 0 days, 00:52:56.600
@@ -134,7 +134,7 @@ fn a_service_shows_the_options_it_has() {
         state_change_unix_ms: 1_434_093_002_000,
         state_age_ms: 1_171_550,
         settings: settings(&[
-            ("CustomServerID", "None"),
+            ("CustomServerID", "\"None\""),
             ("maxClient", "0"),
             ("maxReq", "0"),
             ("usip", "NO"),

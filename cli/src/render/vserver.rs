@@ -11,13 +11,8 @@ use super::time::{age, ctime};
 pub(crate) fn push(text: &mut String, head: &str, row: &VserverRow, zone: &TimeZone) {
     let (name, address, port) = (&row.name, &row.address, &row.port);
     text.push_str(&format!(
-        "{head}{name} ({address}:{port}) - {}\tType: {} \n",
+        "{head}{name} ({address}:{port}) - {}\tType: ADDRESS \n",
         row.service_type,
-        if is_addressable(row) {
-            "ADDRESS"
-        } else {
-            "NONADDRESS"
-        },
     ));
     for line in lines(row, zone) {
         push_parts(text, &line);
@@ -62,16 +57,9 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
     ]
 }
 
-fn is_addressable(row: &VserverRow) -> bool {
-    !(row.address == "0.0.0.0" && row.port == "0")
-}
-
 fn effective_state(row: &VserverRow) -> String {
-    let arp = if is_addressable(row) {
-        ""
-    } else {
-        "  ARP:DISABLED"
-    };
+    let has_address = row.address != "0.0.0.0";
+    let arp = if has_address { "" } else { "  ARP:DISABLED" };
     format!("Effective State: {}{arp}", row.effective_state)
 }
 
