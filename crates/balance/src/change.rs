@@ -27,6 +27,29 @@ pub enum Method {
     LeastPackets,
 }
 
+impl Method {
+    /// Whether new services of a virtual server with this method are brought in slowly.
+    ///
+    /// A method that maps a client to a service is exempt: holding a service back would move its
+    /// clients to others.
+    pub fn has_slow_start(self) -> bool {
+        match self {
+            Self::RoundRobin
+            | Self::LeastConnection
+            | Self::LeastBandwidth
+            | Self::LeastPackets => true,
+        }
+    }
+
+    /// Whether the method compares a number of each service.
+    pub(crate) fn compares_load(self) -> bool {
+        match self {
+            Self::RoundRobin => false,
+            Self::LeastConnection | Self::LeastBandwidth | Self::LeastPackets => true,
+        }
+    }
+}
+
 /// The unit of a slow-start rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RampUnit {
@@ -38,6 +61,14 @@ pub enum RampUnit {
 }
 
 /// The slow start of new services on a virtual server. A `rate` of 0 is off, an `interval` of zero manual.
+///
+/// A service is new there from a bind, an enable or a DOWN to UP on, if the rate is not 0 then.
+/// Each new service has a limit of its own: `rate` under a manual one, else
+/// `rate * (1 + whole intervals passed)`. Others share what it does not take.
+///
+/// Changed while services are new: a rate of 0 ends all ramps at once, another one counts at once
+/// with the steps made; a new interval begins at the change, with the steps made; a change to manual
+/// or of the unit goes back to the first step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SlowStart {
     /// The size of a step.

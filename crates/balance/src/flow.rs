@@ -26,6 +26,10 @@ pub struct Reservation {
     pub(crate) service: ServiceId,
     /// The serial of the binding it was given through.
     pub(crate) binding: u64,
+    /// Its number among the choices of the virtual server.
+    pub(crate) choice: u64,
+    /// What a service in its slow start paid for it; none if the service was not new.
+    pub(crate) paid: Option<u32>,
 }
 
 impl Reservation {

@@ -1,6 +1,6 @@
 //! What the core shows of itself at one moment.
 
-use crate::{Instant, ServiceId, VserverId, Weight};
+use crate::{Instant, RampUnit, ServiceId, VserverId, Weight};
 
 /// The state of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,4 +109,28 @@ pub struct BindingStatus {
     pub hits: u64,
     /// Flows this virtual server has on it now.
     pub active: u64,
+    /// Its slow start, while it is new here.
+    pub ramp: Option<RampStatus>,
+}
+
+/// The slow start of one new service at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RampStatus {
+    /// What `limit` counts.
+    pub unit: RampUnit,
+    /// The limit now: requests per second, or percent of what an existing service gets.
+    pub limit: u64,
+    /// Flows given to it since it became new.
+    pub chosen: u64,
+    /// Flows given to any service of the virtual server since then.
+    pub requests: u64,
+    /// Since when it is new.
+    pub since: Instant,
+    /// When the limit rises by a step; none under a manual limit.
+    pub next_step: Option<Instant>,
+    /// When it is no longer new if the load stays as it is; none under a manual limit.
+    ///
+    /// An estimate from the request rate for `PER_SECOND`, exact for `PERCENT`; with a method that
+    /// compares a number the earliest, since the service has to catch up too.
+    pub end: Option<Instant>,
 }

@@ -8,8 +8,8 @@ use super::Engine;
 use crate::service::{Service, ends_flows};
 use crate::vserver::{Binding, Vserver};
 use crate::{
-    Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, VserverId,
-    VserverSettings,
+    Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, State,
+    VserverId, VserverSettings,
 };
 
 impl Engine {
@@ -22,6 +22,8 @@ impl Engine {
     /// When the change adds what exists, or names what does not: the plan it comes from is broken.
     pub fn apply(&mut self, change: &Change, now: Instant) {
         let now = self.advance(now);
+        // The time so far counts with the weights, states and settings it had.
+        self.settle_ramps(now);
         match change {
             Change::AddService(id, settings) => self.add_service(*id, settings, now),
             Change::SetService(id, settings) => self.set_service(*id, settings, now),
@@ -62,6 +64,7 @@ impl Engine {
         }
         if former.is_some() {
             for vserver in bound_by {
+                self.update_ramp(vserver, id, state, now);
                 self.update_vserver(vserver, now);
             }
         }
@@ -83,7 +86,7 @@ impl Engine {
     fn set_vserver(&mut self, id: VserverId, settings: &VserverSettings, now: Instant) {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         let former = (vserver.settings.listen, vserver.settings.protocol);
-        vserver.set(settings.clone());
+        vserver.set(settings.clone(), &self.services, now);
         if former != (settings.listen, settings.protocol) {
             let (listen, protocol) = former;
             if listen.is_some() {
@@ -121,7 +124,9 @@ impl Engine {
             active: 0,
             hits: 0,
             serial: self.binding_serial,
+            ramp: None,
         });
+        vserver.start_ramp(bind.service, &self.services, now);
         self.services.at_mut(slot).bound_by.push(bind.vserver);
         self.update_vserver(bind.vserver, now);
     }
@@ -142,6 +147,15 @@ impl Engine {
         bound_by.retain(|bound_by| *bound_by != id);
         self.close_flows(Some(id), Some(service));
         self.update_vserver(id, now);
+    }
+
+    /// Starts or drops the slow start of a service whose state has become `state`.
+    fn update_ramp(&mut self, id: VserverId, service: ServiceId, state: State, now: Instant) {
+        let vserver = self.vservers.get_mut(&id).expect(PLANNED);
+        match state {
+            State::Up => vserver.start_ramp(service, &self.services, now),
+            State::Down | State::OutOfService => vserver.drop_ramp(service),
+        }
     }
 
     /// Brings the state of a virtual server up to date, with what follows from a change of it.

@@ -13,7 +13,7 @@ use crate::method::Candidate;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
 use crate::services::Services;
 use crate::timeline::Timeline;
-use crate::vserver::Vserver;
+use crate::vserver::{Chosen, Vserver};
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
     CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
@@ -72,12 +72,12 @@ impl Engine {
         tried: &[ServiceId],
         now: Instant,
     ) -> Result<Selection, Refusal> {
-        self.advance(now);
+        let now = self.advance(now);
         let base = self.window_times.base_slot();
         let id = vserver;
         let vserver = self.vservers.get_mut(&id).ok_or(Refusal::NoVserver)?;
-        let position = vserver
-            .choose(&self.services, tried, base, &mut self.scratch)
+        let Chosen { position, paid } = vserver
+            .choose(&self.services, tried, base, now, &mut self.scratch)
             .inspect_err(|_| vserver.refused += 1)?;
 
         vserver.active += 1;
@@ -93,6 +93,8 @@ impl Engine {
                 vserver: id,
                 service: binding.service,
                 binding: binding.serial,
+                choice: vserver.choices,
+                paid,
             },
             address: service.settings.address,
             service_counters: service.counters.clone(),
@@ -115,13 +117,33 @@ impl Engine {
 
     /// Takes a place back that was never used; it counts nowhere, as if it had not been given.
     ///
-    /// Only its turn is spent: later choices may have been made on top of it.
+    /// Only its turn is spent: later choices may have been made on top of it. A service in its slow
+    /// start gets back what it paid.
     pub fn handle_unused(&mut self, reservation: Reservation, now: Instant) {
-        self.advance(now);
+        let now = self.advance(now);
+        if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
+            vserver.settle_ramps(&self.services, now);
+            vserver.uncharge(&reservation, &self.services);
+        }
         self.release(&reservation, 1);
     }
 
+    /// Takes what is configured now as having been there: no service is new any more.
+    ///
+    /// For the daemon, once it has loaded its configuration at the start: a restart finds services
+    /// that already run, and must not bring all of them in slowly. What is bound, enabled or comes
+    /// UP later is new.
+    pub fn handle_booted(&mut self, now: Instant) {
+        self.advance(now);
+        for vserver in self.vservers.values_mut() {
+            vserver.end_ramps(&self.services);
+        }
+    }
+
     /// Does what is due at `now`: samples the traffic windows.
+    ///
+    /// Slow starts need no deadline: whatever asks for them (a choice, a change, a status) first
+    /// goes through the time that has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.advance(now);
     }
@@ -156,6 +178,13 @@ impl Engine {
         if let Some(service) = self.services.get_mut(reservation.service) {
             service.active -= 1;
             service.hits -= hits;
+        }
+    }
+
+    /// Moves the slow starts of all virtual servers on to `now`.
+    fn settle_ramps(&mut self, now: Instant) {
+        for vserver in self.vservers.values_mut() {
+            vserver.settle_ramps(&self.services, now);
         }
     }
 

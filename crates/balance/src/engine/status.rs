@@ -8,7 +8,8 @@ use crate::{Instant, ServiceId, ServiceStatus, Snapshot, VserverId, VserverStatu
 impl Engine {
     /// Shows everything.
     pub fn snapshot(&mut self, now: Instant) -> Snapshot {
-        self.advance(now);
+        let now = self.advance(now);
+        self.settle_ramps(now);
         let services = self.services.iter();
         let vservers = self.vservers.iter();
         Snapshot {
@@ -30,7 +31,9 @@ impl Engine {
 
     /// Shows one virtual server.
     pub fn vserver_status(&mut self, id: VserverId, now: Instant) -> Option<VserverStatus> {
-        self.advance(now);
+        let now = self.advance(now);
+        let vserver = self.vservers.get_mut(&id)?;
+        vserver.settle_ramps(&self.services, now);
         let vserver = self.vservers.get(&id)?;
         Some(self.show_vserver(id, vserver))
     }

@@ -23,7 +23,7 @@ pub(super) fn select(candidates: &[Candidate], from: usize) -> usize {
 /// b.weight` is, with both sides multiplied by both weights (which are positive) and divided by
 /// 10000, `a.load * b.weight < b.load * a.weight`: exact in integers, never a rounded quotient.
 /// 64 bits times 7 bits fits 128 bits.
-fn is_less(a: &Candidate, b: &Candidate) -> bool {
+pub(crate) fn is_less(a: &Candidate, b: &Candidate) -> bool {
     let left = u128::from(a.load) * u128::from(b.weight.value());
     let right = u128::from(b.load) * u128::from(a.weight.value());
     left < right
@@ -39,6 +39,7 @@ mod tests {
             position,
             weight: Weight::new(weight).unwrap(),
             load,
+            is_new: false,
         };
         loads.iter().enumerate().map(candidate).collect()
     }

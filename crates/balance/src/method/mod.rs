@@ -1,8 +1,8 @@
 //! How a virtual server chooses: one small file per method, and what they share.
 //!
 //! A method sees weights and loads, never names, sockets or time. It is given the candidates: the
-//! bound services that are UP, below `maxClient` and not excluded by the caller, in bind order, as
-//! a contiguous slice that is never empty. It returns an index into it.
+//! bound services that are UP, below `maxClient`, not held back by a slow start and not excluded by
+//! the caller, in bind order, as a contiguous slice that is never empty. It returns an index into it.
 //!
 //! Shared are the [`Cursor`] (whose turn it is, which also breaks ties) and the comparison of
 //! weighted loads in [`least`]. A method that compares a number has a file with that number alone.
@@ -18,6 +18,7 @@ use crate::service::Service;
 use crate::{Method, Weight};
 
 use cursor::Cursor;
+pub(crate) use least::is_less;
 use round_robin::Round;
 
 /// One service that could be chosen.
@@ -28,6 +29,8 @@ pub(crate) struct Candidate {
     pub(crate) weight: Weight,
     /// The number that the method compares; see [`load_of`].
     pub(crate) load: u64,
+    /// Whether it is in its slow start, and the limit of that is in force.
+    pub(crate) is_new: bool,
 }
 
 /// The method of one virtual server with its state.
@@ -75,8 +78,26 @@ impl Chooser {
         self.round.unbind(position);
     }
 
-    /// Chooses one of `candidates`, of which there is at least one.
-    pub(crate) fn select(&mut self, candidates: &[Candidate]) -> usize {
+    /// Notes that the service at `position` is no longer new; `existing` are the others that are
+    /// not, by position and weight.
+    pub(crate) fn end_ramp(
+        &mut self,
+        position: usize,
+        weight: u64,
+        existing: impl Iterator<Item = (usize, u64)>,
+    ) {
+        self.round.catch_up(position, weight, existing);
+    }
+
+    /// Chooses one of `candidates`, of which there is at least one; `ramping` says whether some may
+    /// be new.
+    pub(crate) fn select(&mut self, candidates: &[Candidate], ramping: bool) -> usize {
+        if ramping
+            && self.method == Method::RoundRobin
+            && let Some(index) = self.round.select_new(candidates)
+        {
+            return index;
+        }
         let from = self.cursor.start(candidates);
         let index = match self.method {
             Method::RoundRobin => self.round.select(candidates, from),

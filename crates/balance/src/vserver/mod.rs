@@ -2,12 +2,15 @@
 //!
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
-//! were unbound meanwhile.
+//! were unbound meanwhile. What a slow start adds is in `ramps`.
+
+mod ramps;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::method::{Candidate, Chooser, load_of};
+use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Totals};
 use crate::services::{Services, Slot};
 use crate::{
@@ -25,12 +28,24 @@ pub(crate) struct Vserver {
     pub(crate) hits: u64,
     pub(crate) refused: u64,
     pub(crate) counters: Arc<Counters>,
+    /// Choices ever made, those given back unused too.
+    pub(crate) choices: u64,
+    /// Bindings that have a ramp.
+    ramps: usize,
     chooser: Chooser,
     since: Instant,
     rates: Rates,
 }
 
-/// One bound service. What a slow start will keep of it goes here too.
+/// What a choice took.
+pub(crate) struct Chosen {
+    /// The position of the binding.
+    pub(crate) position: usize,
+    /// What a new service paid; none if it is not new.
+    pub(crate) paid: Option<u32>,
+}
+
+/// One bound service.
 #[derive(Debug)]
 pub(crate) struct Binding {
     pub(crate) service: ServiceId,
@@ -40,6 +55,8 @@ pub(crate) struct Binding {
     pub(crate) hits: u64,
     /// Tells this binding from an earlier one of the same two, whose flows may still be ending.
     pub(crate) serial: u64,
+    /// Its slow start, while it is new and UP.
+    pub(crate) ramp: Option<Box<Ramp>>,
 }
 
 impl Vserver {
@@ -56,6 +73,8 @@ impl Vserver {
             hits: 0,
             refused: 0,
             counters: Arc::default(),
+            choices: 0,
+            ramps: 0,
             chooser: Chooser::new(settings.method),
             since: now,
             rates: Rates::new(),
@@ -64,9 +83,10 @@ impl Vserver {
     }
 
     /// Takes new settings; the state is brought up to date by [`Self::update_state`].
-    pub(crate) fn set(&mut self, settings: VserverSettings) {
+    pub(crate) fn set(&mut self, settings: VserverSettings, services: &Services, now: Instant) {
         self.chooser.set_method(settings.method);
-        self.settings = settings;
+        let former = std::mem::replace(&mut self.settings, settings);
+        self.retune_ramps(&former, services, now);
     }
 
     /// Adds a service, last in bind order.
@@ -85,6 +105,7 @@ impl Vserver {
         let Some(position) = self.position(service) else {
             return false;
         };
+        self.drop_ramp(service);
         self.bindings.remove(position);
         self.chooser.unbind(position);
         true
@@ -106,7 +127,10 @@ impl Vserver {
         Some(std::mem::replace(&mut self.state, state))
     }
 
-    /// Chooses a binding for a flow and returns its position; `scratch` is room for the candidates.
+    /// Chooses a binding for a flow; `scratch` is room for the candidates.
+    ///
+    /// Slow start refuses nobody: where only services at their limit are left, the limits are
+    /// lifted for this choice.
     ///
     /// # Errors
     /// Why none can be chosen.
@@ -115,19 +139,27 @@ impl Vserver {
         services: &Services,
         tried: &[ServiceId],
         base: usize,
+        now: Instant,
         scratch: &mut Vec<Candidate>,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<Chosen, Refusal> {
         match self.state {
             State::OutOfService => return Err(Refusal::OutOfService),
             State::Down => return Err(Refusal::Down),
             State::Up => {}
         }
-        self.find_candidates(services, tried, base, scratch);
+        self.settle_ramps(services, now);
+        self.find_candidates(services, tried, base, true, scratch);
+        self.note_levels(services, base, scratch);
+        if scratch.is_empty() && self.ramps > 0 {
+            self.find_candidates(services, tried, base, false, scratch);
+        }
         if scratch.is_empty() {
             return Err(Refusal::Full);
         }
-        let index = self.chooser.select(scratch);
-        Ok(scratch[index].position)
+        let position = scratch[self.chooser.select(scratch, self.ramps > 0)].position;
+        self.choices += 1;
+        let paid = self.charge(position, services);
+        Ok(Chosen { position, paid })
     }
 
     /// Keeps a sample for the rates.
@@ -159,19 +191,26 @@ impl Vserver {
             bytes_out_per_s: per_second.bytes_out,
             packets_in: self.counters.packets_in(),
             packets_out: self.counters.packets_out(),
-            bindings: self.bindings.iter().map(|b| b.status(services)).collect(),
+            bindings: self.show_bindings(services, per_second.hits),
         }
+    }
+
+    fn show_bindings(&self, services: &Services, per_second: u64) -> Vec<BindingStatus> {
+        let terms = self.terms(services);
+        let show = |binding: &Binding| binding.status(services, terms.as_ref(), per_second);
+        self.bindings.iter().map(show).collect()
     }
 
     /// Fills `found` with the services that may take a flow, in bind order.
     ///
-    /// This is the one place that holds services back: a limit of its own, such as that of a slow
-    /// start, joins the conditions here.
+    /// This is the one place that holds services back; `with_limits` says whether those that a slow
+    /// start limits now are among them.
     fn find_candidates(
         &self,
         services: &Services,
         tried: &[ServiceId],
         base: usize,
+        with_limits: bool,
         found: &mut Vec<Candidate>,
     ) {
         let load = load_of(self.chooser.method());
@@ -182,13 +221,16 @@ impl Vserver {
                 .enumerate()
                 .filter_map(|(position, binding)| {
                     let service = services.at(binding.slot);
+                    let ramp = binding.ramp.as_ref().filter(|_| with_limits);
                     let admitted = service.state == State::Up
                         && service.has_room()
+                        && !ramp.is_some_and(|ramp| ramp.holds_back())
                         && !tried.contains(&binding.service);
                     admitted.then(|| Candidate {
                         position,
                         weight: binding.weight,
                         load: load(service, base),
+                        is_new: ramp.is_some(),
                     })
                 }),
         );
@@ -219,13 +261,16 @@ impl Vserver {
 }
 
 impl Binding {
-    fn status(&self, services: &Services) -> BindingStatus {
+    fn status(&self, services: &Services, terms: Option<&Terms>, per_second: u64) -> BindingStatus {
+        let ramp = self.ramp.as_ref().zip(terms);
+        let weight = self.weight.value();
         BindingStatus {
             service: self.service,
             weight: self.weight,
             state: services.at(self.slot).state,
             hits: self.hits,
             active: self.active,
+            ramp: ramp.map(|(ramp, terms)| ramp.status(weight, terms, per_second)),
         }
     }
 }

@@ -11,6 +11,7 @@ mod limits;
 mod random;
 mod rig;
 mod round_robin;
+mod slow_start;
 mod states;
 mod tables;
 mod window;

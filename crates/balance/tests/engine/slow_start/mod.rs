@@ -1,0 +1,5 @@
+//! Slow start of new services: its tables, its rules one by one, and what holds for random loads.
+
+mod cases;
+mod load;
+mod tables;
