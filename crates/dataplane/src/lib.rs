@@ -3,11 +3,18 @@
 
 mod clock;
 mod listen;
+mod listeners;
+mod pipes;
 mod plane;
 mod relay;
 mod shared;
 mod sys;
+mod tcp;
+mod timers;
 mod token;
 mod udp;
+mod worker;
 
-pub use plane::{Dataplane, Options, PrepareError, Prepared};
+pub use listeners::Prepared;
+pub use plane::{Dataplane, Options, PrepareError};
+pub use udp::UdpStatus;

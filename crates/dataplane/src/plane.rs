@@ -1,11 +1,20 @@
 //! The handle by which the daemon's controller drives the data plane.
+//!
+//! Owns the table of listening sockets and the workers' mailboxes.
 
 use core::net::SocketAddr;
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use sluice_balance::{Change, Instant, Snapshot, VserverId};
+use sluice_balance::{Change, Instant, Output, Protocol, Snapshot, VserverId};
+
+use crate::clock;
+use crate::listeners::{Listeners, Prepared};
+use crate::shared::{Arm, Shared};
+use crate::udp::UdpStatus;
+use crate::worker::{self, Handle, Message};
 
 /// How to start.
 #[derive(Clone)]
@@ -15,10 +24,6 @@ pub struct Options {
     /// Called from any worker when the controller should call [`Dataplane::handle_wake`].
     pub wake: Arc<dyn Fn() + Send + Sync>,
 }
-
-/// Sockets opened for a plan that has not been committed. Dropping it closes them.
-#[derive(Debug)]
-pub struct Prepared {}
 
 /// Why a plan cannot be carried out. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
@@ -43,59 +48,183 @@ pub enum PrepareError {
     },
 }
 
-/// The running data plane. All methods are called by one controller; only calls that say so block.
-pub struct Dataplane {}
+/// The running data plane. All methods are called by one controller; `commit`, `handle_wake`, `drain`
+/// and `shutdown` wait until every worker has done its part, a few milliseconds at most.
+///
+/// A panic of a worker is logged and ends the process: see the worker.
+pub struct Dataplane {
+    shared: Arc<Shared>,
+    listeners: Listeners,
+    workers: Vec<Handle>,
+}
 
 impl Dataplane {
-    /// Starts the workers.
+    /// Starts the workers, at least one.
     ///
     /// # Errors
     /// When a thread, poll or waker cannot be made.
-    pub fn start(_options: Options) -> io::Result<Self> {
-        todo!()
+    pub fn start(options: Options) -> io::Result<Self> {
+        let count = options.workers.max(1);
+        let mut plane = Self {
+            shared: Arc::new(Shared::new(options.wake)),
+            listeners: Listeners::new(count),
+            workers: Vec::with_capacity(count),
+        };
+        for number in 0..count {
+            plane.workers.push(worker::start(&plane.shared, number)?);
+        }
+        Ok(plane)
     }
 
     /// Reads the product's clock.
     pub fn now(&self) -> Instant {
-        crate::clock::now()
+        clock::now()
     }
 
     /// Opens every socket that `changes` need, and changes nothing else.
     ///
     /// # Errors
     /// [`PrepareError`] names the first address that cannot be listened on.
-    pub fn prepare(&mut self, _changes: &[Change]) -> Result<Prepared, PrepareError> {
-        todo!()
+    pub fn prepare(&mut self, changes: &[Change]) -> Result<Prepared, PrepareError> {
+        self.listeners.prepare(changes)
     }
 
     /// Takes `changes`, for which `prepared` was made, into effect. Cannot fail. When it returns,
     /// closed listeners no longer accept.
-    pub fn commit(&mut self, _prepared: Prepared, _changes: &[Change]) {
-        todo!()
+    pub fn commit(&mut self, prepared: Prepared, changes: &[Change]) {
+        let now = clock::now();
+        self.shared.with_engine_as_controller(|engine| {
+            for change in changes {
+                engine.apply(change, now);
+            }
+        });
+        // The caller learns of a new deadline by the wake that follows if there is one.
+        self.drain_outputs(prepared, Arm::Later);
+        self.shared.with_engine(|_| ());
     }
 
     /// Drains the engine's outputs and does what is due; returns when to call it next.
     pub fn handle_wake(&mut self) -> Option<Duration> {
-        todo!()
+        let now = clock::now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.handle_timeout(now));
+        let next = self.drain_outputs(Prepared::default(), Arm::Now)?;
+        Some(next.duration_since(clock::now()))
     }
 
     /// Shows everything.
     pub fn snapshot(&self) -> Snapshot {
-        todo!()
+        let now = clock::now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.snapshot(now))
     }
 
-    /// Stops accepting: listening sockets close, flows go on.
+    /// Shows the UDP sessions and what was dropped.
+    pub fn udp_status(&self) -> UdpStatus {
+        self.shared.udp.status()
+    }
+
+    /// Sets the most UDP sessions of the process; those beyond it go on. Half of the file
+    /// descriptors unless set.
+    pub fn set_udp_session_limit(&self, sessions: usize) {
+        self.shared.udp.set_limit(sessions);
+    }
+
+    /// Stops accepting: TCP listening sockets close, and no UDP session begins; flows go on.
+    /// Clients that were queued at a listener are still served.
     pub fn drain(&mut self) {
-        todo!()
+        self.shared.drain();
+        self.listeners.drop_tcp();
+        self.tell(&Message::Drain);
     }
 
     /// Returns how many flows are open.
     pub fn flows(&self) -> usize {
-        todo!()
+        self.workers.iter().map(Handle::flows).sum()
     }
 
     /// Ends all flows and joins the workers.
     pub fn shutdown(self) {
-        todo!()
+        drop(self);
+    }
+
+    /// Carries out what the engine wants; returns when it wants to be asked again.
+    fn drain_outputs(&mut self, mut prepared: Prepared, arm: Arm) -> Option<Instant> {
+        let (outputs, next) = self.shared.take_outputs(arm);
+        // A socket can be handed from one virtual server to another within a plan, and a worker
+        // cannot have it twice: so all that close go first.
+        for output in &outputs {
+            if let Output::CloseListener(vserver) = output {
+                self.tell(&Message::Close(*vserver));
+                self.listeners.remove(*vserver);
+            }
+        }
+        for (place, output) in outputs.iter().enumerate() {
+            match *output {
+                Output::OpenListener {
+                    vserver,
+                    protocol,
+                    address,
+                } => {
+                    if !outputs[place..].contains(&Output::CloseListener(vserver)) {
+                        self.open(vserver, protocol, address, &mut prepared);
+                    }
+                }
+                Output::CloseFlows(which) => self.tell(&Message::CloseFlows(which)),
+                Output::ServiceState(service, state, _) => {
+                    tracing::info!(service = service.0, ?state, "service has changed state");
+                }
+                Output::VserverState(vserver, state, _) => {
+                    tracing::info!(
+                        vserver = vserver.0,
+                        ?state,
+                        "virtual server has changed state"
+                    );
+                }
+                Output::CloseListener(_) => {}
+            }
+        }
+        next
+    }
+
+    fn open(
+        &mut self,
+        vserver: VserverId,
+        protocol: Protocol,
+        address: SocketAddr,
+        prepared: &mut Prepared,
+    ) {
+        if self.shared.is_draining() && protocol == Protocol::Tcp {
+            return;
+        }
+        let sockets = match self.listeners.open(vserver, protocol, address, prepared) {
+            Ok(sockets) => sockets,
+            Err(error) => {
+                return tracing::error!(vserver = vserver.0, %address, %error, "cannot listen");
+            }
+        };
+        let (done, answers) = channel();
+        for (worker, socket) in self.workers.iter().zip(sockets) {
+            worker.post(Message::Open(vserver, address, socket), done.clone());
+        }
+        drop(done);
+        for () in answers {}
+    }
+
+    /// Posts `message` to all workers and waits until all have done it.
+    fn tell(&self, message: &Message) {
+        let (done, answers) = channel();
+        for worker in &self.workers {
+            worker.post(message.clone(), done.clone());
+        }
+        drop(done);
+        for () in answers {}
+    }
+}
+
+impl Drop for Dataplane {
+    fn drop(&mut self) {
+        self.tell(&Message::Stop);
+        self.workers.drain(..).for_each(Handle::join);
     }
 }

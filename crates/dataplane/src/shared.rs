@@ -2,10 +2,11 @@
 //! controller. Nothing of one TCP connection is here.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use sluice_balance::{Engine, Instant};
+use sluice_balance::{Engine, Instant, Output};
 
 /// The state that more than one thread needs.
 pub(crate) struct Shared {
@@ -13,8 +14,19 @@ pub(crate) struct Shared {
     engine: Mutex<Guarded>,
     wake: Arc<dyn Fn() + Send + Sync>,
     draining: AtomicBool,
+    /// When a shortage was logged last, in nanoseconds; 0 is never.
+    complained: AtomicU64,
     /// The UDP sessions of all workers.
     pub(crate) udp: crate::udp::Sessions,
+}
+
+/// Whether the controller knows the engine's deadline from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arm {
+    /// It comes by then.
+    Now,
+    /// It comes when it is woken.
+    Later,
 }
 
 struct Guarded {
@@ -36,6 +48,7 @@ impl Shared {
             }),
             wake,
             draining: AtomicBool::new(false),
+            complained: AtomicU64::new(0),
             udp: crate::udp::Sessions::default(),
         }
     }
@@ -59,18 +72,43 @@ impl Shared {
         ask(&mut self.engine.lock().engine)
     }
 
-    /// Notes that the controller has drained all outputs; returns when it must call next.
-    pub(crate) fn arm_controller(&self) -> Option<Instant> {
+    /// Takes what the engine wants done, and returns when it wants to be asked next. With
+    /// [`Arm::Now`] the controller promises to come then. Both are one step, so that no output is
+    /// added in between without a wake.
+    pub(crate) fn take_outputs(&self, arm: Arm) -> (Vec<Output>, Option<Instant>) {
         let mut guarded = self.engine.lock();
-        guarded.woken = false;
-        guarded.armed = guarded.engine.poll_timeout();
-        guarded.armed
+        let outputs = std::iter::from_fn(|| guarded.engine.poll_output()).collect();
+        let next = guarded.engine.poll_timeout();
+        match arm {
+            Arm::Now => {
+                guarded.armed = next;
+                guarded.woken = false;
+            }
+            Arm::Later => {}
+        }
+        (outputs, next)
     }
 
     /// Whether no new flow may begin any more; flows that exist go on. TCP listeners are closed
     /// then, UDP listeners stay open because replies leave through them.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Whether a shortage may be logged now: at most once a second in the whole process.
+    pub(crate) fn may_complain(&self, now: Instant) -> bool {
+        let last = self.complained.load(Ordering::Relaxed);
+        let quiet = last == 0 || now >= Instant::from_nanos(last) + COMPLAINT_INTERVAL;
+        quiet
+            && self
+                .complained
+                .compare_exchange(
+                    last,
+                    now.as_nanos().max(1),
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                )
+                .is_ok()
     }
 
     /// Begins the drain; it cannot be taken back.
@@ -90,5 +128,22 @@ impl Guarded {
             (None, _) => false,
         };
         earlier || self.engine.has_output()
+    }
+}
+
+/// A shortage lasts; one line a second says so without filling the log.
+const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortage_is_logged_at_most_once_a_second() {
+        let shared = Shared::new(Arc::new(|| {}));
+        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+        let logged =
+            [5, 6, 1_004, 1_005, 1_500, 2_006].map(|millis| shared.may_complain(at(millis)));
+        assert_eq!(logged, [true, false, false, true, false, true]);
     }
 }

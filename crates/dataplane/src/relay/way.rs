@@ -72,11 +72,6 @@ impl Way {
         }
     }
 
-    /// Whether bytes wait to be written.
-    pub(super) fn has_pending(&self) -> bool {
-        self.pending > 0
-    }
-
     /// Whether all that the source sent has been written, as far as the sink takes it.
     pub(super) fn is_settled(&self) -> bool {
         match (self.source, self.sink) {

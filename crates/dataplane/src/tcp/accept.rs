@@ -1,0 +1,196 @@
+//! Accepts clients: the listeners of a worker and what happens when accepting fails.
+
+use core::net::SocketAddr;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Interest, Registry};
+use rustix::io::Errno;
+use rustix::net::{SocketFlags, acceptfrom_with, getsockname};
+use sluice_balance::{FlowKey, Instant, VserverId};
+
+use super::TcpSide;
+use super::flow::{Connecting, Flow};
+use crate::relay::Ready;
+use crate::token::{TCP_LISTENER, token};
+
+/// A listening socket that this worker borrows.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub(super) vserver: VserverId,
+    address: SocketAddr,
+    socket: Arc<TcpListener>,
+}
+
+impl TcpSide {
+    /// Serves `address` for `vserver` through `socket`, which listens there.
+    ///
+    /// # Errors
+    /// When the registration is refused; nothing is served then.
+    pub(crate) fn open_listener(
+        &mut self,
+        registry: &Registry,
+        vserver: VserverId,
+        address: SocketAddr,
+        socket: Arc<TcpListener>,
+    ) -> io::Result<()> {
+        let entry = self.listeners.vacant_entry();
+        registry.register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            token(entry.key(), TCP_LISTENER),
+            Interest::READABLE,
+        )?;
+        entry.insert(Listener {
+            vserver,
+            address,
+            socket,
+        });
+        Ok(())
+    }
+
+    /// Stops serving `vserver` and lets its socket go. Its flows go on.
+    pub(crate) fn close_listener(&mut self, registry: &Registry, vserver: VserverId) {
+        self.listeners.retain(|_, listener| {
+            let keep = listener.vserver != vserver;
+            if !keep {
+                deregister(registry, listener);
+            }
+            keep
+        });
+    }
+
+    /// Takes the clients that wait at every listener, then closes all listeners.
+    pub(crate) fn drain(&mut self, registry: &Registry, now: Instant) {
+        let open: Vec<_> = self.listeners.iter().map(|(index, _)| index).collect();
+        for index in open {
+            self.accept(registry, index, now);
+        }
+        for listener in self.listeners.drain() {
+            deregister(registry, &listener);
+        }
+    }
+
+    /// Takes the clients that wait at a listener, as many as one turn allows.
+    pub(super) fn accept(&mut self, registry: &Registry, index: usize, now: Instant) {
+        for _ in 0..ACCEPTS_PER_TURN {
+            if self.accept_paused_until.is_some() {
+                return;
+            }
+            let Some(listener) = self.listeners.get(index) else {
+                return;
+            };
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match acceptfrom_with(&*listener.socket, flags) {
+                Ok((client, Some(source))) => {
+                    if let Ok(source) = source.try_into()
+                        && let Some(dialled) = dialled(listener, &client)
+                    {
+                        let vserver = listener.vserver;
+                        self.begin(
+                            registry,
+                            vserver,
+                            client,
+                            FlowKey {
+                                src: source,
+                                dst: dialled,
+                            },
+                            now,
+                        );
+                    }
+                }
+                Ok((_, None)) => {}
+                Err(Errno::AGAIN) => return,
+                // The client that waited has gone; the next one may be fine.
+                Err(error) if is_of_one_client(error) => {}
+                Err(error) => self.pause_accepting(error, now),
+            }
+        }
+        self.backlog.push_back(token(index, TCP_LISTENER));
+    }
+
+    /// Accepts nothing for a moment. Clients wait in their queue; descriptors and memory of flows that
+    /// end come back meanwhile.
+    pub(super) fn pause_accepting(&mut self, error: Errno, now: Instant) {
+        self.io.pipes.release_idle();
+        self.accept_paused_until = Some(now + ACCEPT_PAUSE);
+        if self.shared.may_complain(now) {
+            tracing::warn!(%error, flows = self.flows.len(), "cannot take more clients for now");
+        }
+    }
+
+    /// Accepts again at all listeners when the pause is over.
+    pub(super) fn end_pause(&mut self, now: Instant) {
+        if self.accept_paused_until.is_some_and(|until| now >= until) {
+            self.accept_paused_until = None;
+            // Their events have come and gone.
+            let waiting = self
+                .listeners
+                .iter()
+                .map(|(index, _)| token(index, TCP_LISTENER));
+            self.backlog.extend(waiting);
+        }
+    }
+
+    fn begin(
+        &mut self,
+        registry: &Registry,
+        vserver: VserverId,
+        client: OwnedFd,
+        key: FlowKey,
+        now: Instant,
+    ) {
+        let index = self.flows.insert(Flow::new(Connecting {
+            client,
+            vserver,
+            key,
+            tried: Vec::new(),
+            client_ready: Ready::default(),
+            registered: false,
+            attempt: None,
+        }));
+        self.connect(registry, index, now);
+    }
+}
+
+/// The address that the client dialled; asked for only where the listener does not say it.
+fn dialled(listener: &Listener, client: &OwnedFd) -> Option<SocketAddr> {
+    if !listener.address.ip().is_unspecified() {
+        return Some(listener.address);
+    }
+    getsockname(client).ok()?.try_into().ok()
+}
+
+fn deregister(registry: &Registry, listener: &Listener) {
+    if let Err(error) = registry.deregister(&mut SourceFd(&listener.socket.as_raw_fd())) {
+        tracing::error!(%error, address = %listener.address, "cannot deregister a listener");
+    }
+}
+
+/// Whether a failed accept is about the one client it would have returned (accept(2), "Error handling").
+fn is_of_one_client(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::CONNABORTED
+            | Errno::INTR
+            | Errno::PROTO
+            | Errno::PERM
+            | Errno::NETDOWN
+            | Errno::NOPROTOOPT
+            | Errno::HOSTDOWN
+            | Errno::NONET
+            | Errno::HOSTUNREACH
+            | Errno::OPNOTSUPP
+            | Errno::NETUNREACH
+    )
+}
+
+/// After so many clients of one listener the other events get their turn.
+const ACCEPTS_PER_TURN: usize = 64;
+
+/// Short enough that nobody waits noticeably once descriptors are free, long enough to cost nothing:
+/// 20 tries a second.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

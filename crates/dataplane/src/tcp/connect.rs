@@ -1,0 +1,247 @@
+//! Connects a flow to its service: choose, connect without blocking, on failure the next best.
+
+use core::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Interest, Registry};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
+use sluice_balance::{CloseReason, Instant, Selection};
+
+use super::TcpSide;
+use super::driver::Legs;
+use super::flow::{Attempt, Stage};
+use crate::relay::{Ready, Relay, Side};
+use crate::token::{TCP_CLIENT, TCP_SERVICE, token};
+
+impl TcpSide {
+    /// Chooses services for a flow until one is being connected, or resets the client.
+    pub(super) fn connect(&mut self, registry: &Registry, index: usize, now: Instant) {
+        loop {
+            let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+                return;
+            };
+            if connecting.tried.len() >= TRIES {
+                return self.close(index, true, CloseReason::ConnectFailed, now);
+            }
+            let (vserver, key) = (connecting.vserver, connecting.key);
+            let selected = self
+                .shared
+                .with_engine(|engine| engine.select(vserver, &key, &connecting.tried, now));
+            let Ok(selection) = selected else {
+                return self.close(index, true, CloseReason::ConnectFailed, now);
+            };
+            match self.attempt(registry, index, selection, now) {
+                Ok(Progress::Connected) => return self.relay(registry, index, now),
+                Ok(Progress::Waiting) => return,
+                Err((selection, error)) => {
+                    if !self.handle_failed_attempt(index, selection, error, now) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes an event of the service's socket while it is being connected.
+    pub(super) fn handle_connect_event(
+        &mut self,
+        registry: &Registry,
+        index: usize,
+        ready: Ready,
+        now: Instant,
+    ) {
+        let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+            return;
+        };
+        let Some(attempt) = &connecting.attempt else {
+            return;
+        };
+        let result = sockopt::socket_error(&attempt.service).and_then(|result| result);
+        match result {
+            Ok(()) if ready.failed => self.retry(registry, index, Errno::CONNREFUSED, now),
+            Ok(()) if ready.writable => self.relay(registry, index, now),
+            Ok(()) => {}
+            Err(error) => self.retry(registry, index, error, now),
+        }
+    }
+
+    /// Gives up a connect under way because of `error`, and tries the next best service.
+    pub(super) fn retry(&mut self, registry: &Registry, index: usize, error: Errno, now: Instant) {
+        let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+            return;
+        };
+        let Some(Attempt {
+            service, selection, ..
+        }) = connecting.attempt.take()
+        else {
+            return;
+        };
+        drop(service);
+        if self.handle_failed_attempt(index, selection, error, now) {
+            self.connect(registry, index, now);
+        }
+    }
+
+    /// Tells the engine; returns whether another service may be tried.
+    fn handle_failed_attempt(
+        &mut self,
+        index: usize,
+        selection: Selection,
+        error: Errno,
+        now: Instant,
+    ) -> bool {
+        let blame = Blame::of(error);
+        let reason = match blame {
+            Blame::Service => CloseReason::ConnectFailed,
+            Blame::Port | Blame::Process => CloseReason::Local,
+        };
+        let service = selection.reservation.service();
+        let address = selection.address;
+        tracing::debug!(%error, service = service.0, %address, "cannot connect");
+        self.shared
+            .with_engine(|engine| engine.handle_close(selection.reservation, reason, now));
+        match blame {
+            Blame::Service => {}
+            Blame::Port if self.shared.may_complain(now) => {
+                tracing::warn!(%error, %address, "no local port is left for a connection");
+            }
+            Blame::Port => {}
+            Blame::Process => {
+                self.pause_accepting(error, now);
+                self.close(index, true, CloseReason::Local, now);
+                return false;
+            }
+        }
+        if let Stage::Connecting(connecting) = &mut self.flows[index].stage {
+            connecting.tried.push(service);
+        }
+        true
+    }
+
+    fn attempt(
+        &mut self,
+        registry: &Registry,
+        index: usize,
+        selection: Selection,
+        now: Instant,
+    ) -> Result<Progress, (Selection, Errno)> {
+        let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+            return Ok(Progress::Waiting);
+        };
+        let (service, progress) = match open(selection.address) {
+            Ok(opened) => opened,
+            Err(error) => return Err((selection, error)),
+        };
+        let registered = register(registry, &service, index, TCP_SERVICE).and_then(|()| {
+            if connecting.registered {
+                return Ok(());
+            }
+            connecting.registered = true;
+            register(registry, &connecting.client, index, TCP_CLIENT)
+        });
+        if registered.is_err() {
+            return Err((selection, Errno::NOMEM));
+        }
+        let deadline = now + CONNECT_LIMIT;
+        connecting.attempt = Some(Attempt {
+            service,
+            selection,
+            deadline,
+        });
+        let timer = &mut self.flows[index].timer;
+        self.timers.arm(timer, index, deadline);
+        Ok(progress)
+    }
+
+    /// The service is connected: bytes flow from now on.
+    fn relay(&mut self, registry: &Registry, index: usize, now: Instant) {
+        let flow = &mut self.flows[index];
+        let Stage::Connecting(connecting) = std::mem::replace(&mut flow.stage, Stage::Closed)
+        else {
+            return;
+        };
+        let Some(Attempt {
+            service, selection, ..
+        }) = connecting.attempt
+        else {
+            return;
+        };
+        let idle = match (selection.client_idle, selection.service_idle) {
+            (Some(client), Some(service)) => Some(client.min(service)),
+            (client, service) => client.or(service),
+        };
+        let mut relay = Relay::new(idle, now);
+        relay.handle_ready(Side::Client, connecting.client_ready, now);
+        let legs = Legs::new(connecting.client, service, selection);
+        flow.stage = Stage::Relaying(legs, relay);
+        self.run(registry, index, now);
+    }
+}
+
+/// Whose fault a failed connect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blame {
+    /// The service's, or the network's on the way to it.
+    Service,
+    /// No local port is free for this destination; another service's address has its own.
+    Port,
+    /// The process or the machine has run out of something that every connection needs.
+    Process,
+}
+
+impl Blame {
+    fn of(error: Errno) -> Self {
+        match error {
+            Errno::ADDRNOTAVAIL | Errno::AGAIN => Self::Port,
+            Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Self::Process,
+            _ => Self::Service,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Progress {
+    Connected,
+    Waiting,
+}
+
+fn open(address: SocketAddr) -> Result<(OwnedFd, Progress), Errno> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let service = socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_tcp_nodelay(&service, true)?;
+    // As for the clients' sockets: urgent bytes stay in the stream.
+    sockopt::set_socket_oobinline(&service, true)?;
+    match connect(&service, &address) {
+        Ok(()) => Ok((service, Progress::Connected)),
+        Err(Errno::INPROGRESS | Errno::INTR) => Ok((service, Progress::Waiting)),
+        Err(error) => Err(error),
+    }
+}
+
+fn register(
+    registry: &Registry,
+    socket: &OwnedFd,
+    index: usize,
+    tag: usize,
+) -> std::io::Result<()> {
+    let interest = Interest::READABLE | Interest::WRITABLE | Interest::PRIORITY;
+    registry.register(
+        &mut SourceFd(&socket.as_raw_fd()),
+        token(index, tag),
+        interest,
+    )
+}
+
+/// How long a service may take to answer a connect: covers two lost SYNs (repeated after 1 s and 3 s)
+/// and leaves a waiting client time for two more services before most of them give up.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// How many services are tried for one client.
+const TRIES: usize = 3;

@@ -1,0 +1,98 @@
+//! One TCP flow of a worker, from accept to close.
+//!
+//! ```text
+//! accept -> Connecting -- connected ---------------------> Relaying -- done, reset, idle --> Closed
+//!               |  ^ refused or timed out, tries left         |
+//!               +--+                                          +-- flushed --> Closed
+//!               +-- client gone, no service, no try left ------------------> Closed
+//! ```
+//!
+//! A closed flow keeps its place in the table until the batch of events is over, because an event of
+//! its sockets may still be in that batch.
+
+use std::os::fd::OwnedFd;
+
+use sluice_balance::{CloseFlows, FlowKey, Instant, Reservation, Selection, ServiceId, VserverId};
+
+use super::driver::Legs;
+use crate::relay::{Ready, Relay};
+use crate::timers::Timer;
+
+/// One flow.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) stage: Stage,
+    pub(super) timer: Timer,
+    /// Whether it waits in the backlog for its next turn.
+    pub(super) queued: bool,
+}
+
+/// How far a flow is.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all flows are in the large variant, a box would only be one more allocation"
+)]
+pub(super) enum Stage {
+    /// A service is being chosen or connected.
+    Connecting(Box<Connecting>),
+    /// Bytes go to and fro.
+    Relaying(Legs, Relay),
+    /// Nothing is left.
+    Closed,
+}
+
+/// A flow whose service is not connected yet. The client's bytes wait in its socket.
+#[derive(Debug)]
+pub(super) struct Connecting {
+    pub(super) client: OwnedFd,
+    pub(super) vserver: VserverId,
+    pub(super) key: FlowKey,
+    /// Services that did not answer.
+    pub(super) tried: Vec<ServiceId>,
+    /// What the client's socket has told so far.
+    pub(super) client_ready: Ready,
+    /// Whether the client's socket has been registered.
+    pub(super) registered: bool,
+    pub(super) attempt: Option<Attempt>,
+}
+
+/// A connect under way.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) service: OwnedFd,
+    pub(super) selection: Selection,
+    pub(super) deadline: Instant,
+}
+
+impl Flow {
+    pub(super) fn new(connecting: Connecting) -> Self {
+        Self {
+            stage: Stage::Connecting(Box::new(connecting)),
+            timer: Timer::default(),
+            queued: false,
+        }
+    }
+
+    /// Whether `which` is about this flow.
+    pub(super) fn matches(&self, which: CloseFlows) -> bool {
+        let reservation = match &self.stage {
+            Stage::Connecting(connecting) => match &connecting.attempt {
+                Some(attempt) => &attempt.selection.reservation,
+                None => return false,
+            },
+            Stage::Relaying(legs, _) => &legs.reservation,
+            Stage::Closed => return false,
+        };
+        is_of(reservation, which)
+    }
+}
+
+fn is_of(reservation: &Reservation, which: CloseFlows) -> bool {
+    which
+        .vserver
+        .is_none_or(|vserver| vserver == reservation.vserver())
+        && which
+            .service
+            .is_none_or(|service| service == reservation.service())
+}

@@ -1,0 +1,276 @@
+//! The TCP side of a worker: its listeners and its flows. No flow ever crosses threads.
+//!
+//! Owns the table of flows, their timers, the one buffer and the pipes. Events are edge-triggered, so
+//! what has had its turn and may hold more waits in `backlog` for the next round of the loop.
+
+mod accept;
+mod connect;
+mod driver;
+mod flow;
+mod traffic;
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::event::Event;
+use mio::{Registry, Token};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use slab::Slab;
+use sluice_balance::{CloseFlows, CloseReason, Instant};
+
+use self::accept::Listener;
+use self::driver::Io;
+use self::flow::{Flow, Stage};
+use self::traffic::SAMPLE_INTERVAL;
+use crate::relay::{Op, Outcome, Ready, Side};
+use crate::shared::Shared;
+use crate::timers::Timers;
+use crate::token::{TCP_CLIENT, TCP_LISTENER, TCP_SERVICE, index, tag, token};
+
+/// The TCP side of one worker.
+pub(crate) struct TcpSide {
+    shared: Arc<Shared>,
+    listeners: Slab<Listener>,
+    flows: Slab<Flow>,
+    timers: Timers,
+    io: Io,
+    /// What may go on without an event: listeners and flows that had their turn.
+    backlog: VecDeque<Token>,
+    /// Closed flows that are still in the table.
+    closed: Vec<usize>,
+    /// Flows that moved something since their segments were counted, and when to count them.
+    moved: Vec<usize>,
+    sample_at: Option<Instant>,
+    accept_paused_until: Option<Instant>,
+}
+
+impl TcpSide {
+    /// Makes the TCP side of a worker.
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            listeners: Slab::new(),
+            flows: Slab::new(),
+            timers: Timers::default(),
+            io: Io::new(),
+            backlog: VecDeque::new(),
+            closed: Vec::new(),
+            moved: Vec::new(),
+            sample_at: None,
+            accept_paused_until: None,
+        }
+    }
+
+    /// Takes a readiness event of one of this side's sockets.
+    pub(crate) fn handle_event(&mut self, registry: &Registry, event: &Event, now: Instant) {
+        let index = index(event.token());
+        match tag(event.token()) {
+            TCP_LISTENER => self.accept(registry, index, now),
+            TCP_CLIENT => self.handle_ready(registry, index, Side::Client, ready(event), now),
+            TCP_SERVICE => self.handle_ready(registry, index, Side::Service, ready(event), now),
+            other => tracing::error!(tag = other, "an event of another side came to TCP"),
+        }
+    }
+
+    /// Returns when [`Self::handle_timeout`] wants to be called next; long ago if at once.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        if !self.backlog.is_empty() {
+            return Some(Instant::from_nanos(0));
+        }
+        [self.timers.next(), self.sample_at, self.accept_paused_until]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Ends a round of the loop: does what is due at `now`, gives what waits in the backlog its next
+    /// turn, and forgets the flows that were closed.
+    pub(crate) fn handle_timeout(&mut self, registry: &Registry, now: Instant) {
+        while let Some(index) = self.timers.pop_due(now) {
+            self.flows[index].timer.fired();
+            self.handle_flow_timeout(registry, index, now);
+        }
+        self.end_pause(now);
+        for _ in 0..self.backlog.len() {
+            let Some(next) = self.backlog.pop_front() else {
+                break;
+            };
+            match tag(next) {
+                TCP_LISTENER => self.accept(registry, index(next), now),
+                _ => self.continue_flow(registry, index(next), now),
+            }
+        }
+        if self.sample_at.is_some_and(|at| now >= at) {
+            self.sample();
+        }
+        for index in self.closed.drain(..) {
+            self.flows.remove(index);
+        }
+    }
+
+    /// Resets the flows that `which` matches.
+    pub(crate) fn close_flows(&mut self, which: CloseFlows, now: Instant) {
+        let matching: Vec<_> = self
+            .flows
+            .iter()
+            .filter(|(_, flow)| flow.matches(which))
+            .map(|(index, _)| index)
+            .collect();
+        for index in matching {
+            self.close(index, true, CloseReason::Flushed, now);
+        }
+    }
+
+    /// Returns how many flows are open.
+    pub(crate) fn flows(&self) -> usize {
+        self.flows.len() - self.closed.len()
+    }
+
+    fn handle_ready(
+        &mut self,
+        registry: &Registry,
+        index: usize,
+        side: Side,
+        ready: Ready,
+        now: Instant,
+    ) {
+        let Some(flow) = self.flows.get_mut(index) else {
+            return;
+        };
+        match (&mut flow.stage, side) {
+            (Stage::Connecting(connecting), Side::Client) => {
+                connecting.client_ready.merge(ready);
+                if ready.failed {
+                    self.close(index, true, CloseReason::ClientReset, now);
+                }
+            }
+            (Stage::Connecting(_), Side::Service) => {
+                self.handle_connect_event(registry, index, ready, now);
+            }
+            (Stage::Relaying(_, relay), _) => {
+                relay.handle_ready(side, ready, now);
+                self.run(registry, index, now);
+            }
+            (Stage::Closed, _) => {}
+        }
+    }
+
+    fn handle_flow_timeout(&mut self, registry: &Registry, index: usize, now: Instant) {
+        match &mut self.flows[index].stage {
+            Stage::Connecting(connecting) => match &connecting.attempt {
+                Some(attempt) if now >= attempt.deadline => {
+                    self.retry(registry, index, Errno::TIMEDOUT, now);
+                }
+                Some(attempt) => {
+                    let deadline = attempt.deadline;
+                    self.timers
+                        .arm(&mut self.flows[index].timer, index, deadline);
+                }
+                None => {}
+            },
+            Stage::Relaying(_, relay) => {
+                relay.handle_timeout(now);
+                self.run(registry, index, now);
+            }
+            Stage::Closed => {}
+        }
+    }
+
+    fn continue_flow(&mut self, registry: &Registry, index: usize, now: Instant) {
+        if let Some(flow) = self.flows.get_mut(index)
+            && std::mem::take(&mut flow.queued)
+        {
+            self.run(registry, index, now);
+        }
+    }
+
+    /// Does what a flow has to do, as much as one turn allows.
+    fn run(&mut self, _registry: &Registry, index: usize, now: Instant) {
+        let flow = &mut self.flows[index];
+        let Stage::Relaying(legs, relay) = &mut flow.stage else {
+            return;
+        };
+        for _ in 0..OPS_PER_TURN {
+            let Some(op) = relay.poll_op() else {
+                if let Some(at) = relay.poll_timeout() {
+                    self.timers.arm(&mut flow.timer, index, at);
+                }
+                return;
+            };
+            match op {
+                Op::Close(reason) => return self.close(index, false, reason, now),
+                Op::Reset(reason) => return self.close(index, true, reason, now),
+                Op::Receive(_)
+                | Op::Send(_)
+                | Op::SpliceIn(_)
+                | Op::SpliceOut(_)
+                | Op::Finish(_)
+                | Op::Measure(_) => {}
+            }
+            let outcome = self.io.carry_out(legs, op);
+            relay.handle_done(op, outcome, now);
+            if matches!(outcome, Outcome::Moved(_)) && legs.traffic.note_moved() {
+                self.moved.push(index);
+                self.sample_at.get_or_insert(now + SAMPLE_INTERVAL);
+            }
+        }
+        if !std::mem::replace(&mut flow.queued, true) {
+            self.backlog.push_back(token(index, TCP_CLIENT));
+        }
+    }
+
+    /// Ends a flow and tells the engine, when it has a place on a service.
+    fn close(&mut self, index: usize, reset_it: bool, reason: CloseReason, now: Instant) {
+        let flow = &mut self.flows[index];
+        self.timers.disarm(&mut flow.timer, index);
+        let reservation = match std::mem::replace(&mut flow.stage, Stage::Closed) {
+            Stage::Connecting(connecting) => {
+                reset(connecting.client);
+                connecting
+                    .attempt
+                    .map(|attempt| attempt.selection.reservation)
+            }
+            Stage::Relaying(legs, _) => Some(self.io.close(legs, reset_it)),
+            Stage::Closed => return,
+        };
+        self.closed.push(index);
+        if let Some(reservation) = reservation {
+            self.shared
+                .with_engine(|engine| engine.handle_close(reservation, reason, now));
+        }
+    }
+
+    /// Counts the segments of the flows that moved something.
+    fn sample(&mut self) {
+        self.sample_at = None;
+        for index in self.moved.drain(..) {
+            if let Some(flow) = self.flows.get_mut(index)
+                && let Stage::Relaying(legs, _) = &mut flow.stage
+            {
+                legs.sample();
+            }
+        }
+    }
+}
+
+fn ready(event: &Event) -> Ready {
+    Ready {
+        readable: event.is_readable(),
+        writable: event.is_writable(),
+        ended: event.is_read_closed(),
+        failed: event.is_error(),
+        urgent: event.is_priority(),
+    }
+}
+
+/// Closes `socket` with a reset.
+fn reset(socket: OwnedFd) {
+    // A socket that refuses this is lost already; closing it is all that is left.
+    let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
+}
+
+/// A flow moves at most about 16 MiB in a turn (an operation a full pipe), 3 ms or so.
+const OPS_PER_TURN: usize = 32;

@@ -1,0 +1,223 @@
+//! A worker: one thread with its own loop. Borrows its listening sockets, owns its flows.
+//!
+//! Messages of the controller come through a mailbox, each with a place to answer; the controller
+//! waits for the answers, so at most one message is in a mailbox.
+
+use core::net::SocketAddr;
+use std::io;
+use std::net::{TcpListener, UdpSocket};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mio::{Events, Poll, Waker};
+use sluice_balance::{CloseFlows, Instant, VserverId};
+
+use crate::clock;
+use crate::shared::Shared;
+use crate::tcp::TcpSide;
+use crate::token::{UDP_LISTENER, UDP_SESSION, WAKER, tag, token};
+use crate::udp::UdpSide;
+
+/// A socket to listen at.
+#[derive(Clone, Debug)]
+pub(crate) enum Socket {
+    /// Connections queue here.
+    Tcp(Arc<TcpListener>),
+    /// Datagrams arrive here.
+    Udp(Arc<UdpSocket>),
+}
+
+/// What the controller asks of a worker.
+#[derive(Clone, Debug)]
+pub(crate) enum Message {
+    /// Serve this address.
+    Open(VserverId, SocketAddr, Socket),
+    /// Let the sockets of this virtual server go.
+    Close(VserverId),
+    /// Reset these flows.
+    CloseFlows(CloseFlows),
+    /// Let all TCP listening sockets go.
+    Drain,
+    /// Reset all flows and end the thread.
+    Stop,
+}
+
+/// The controller's end of a worker.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    mailbox: Sender<(Message, Sender<()>)>,
+    waker: Waker,
+    flows: Arc<AtomicUsize>,
+    thread: JoinHandle<()>,
+}
+
+impl Handle {
+    /// Posts `message`; the worker answers through `done` when it has done it.
+    pub(crate) fn post(&self, message: Message, done: Sender<()>) {
+        // Neither fails while the thread lives, and its panic ends the process.
+        if self.mailbox.send((message, done)).is_err() {
+            tracing::error!("a worker has ended before its controller");
+        }
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "cannot wake a worker");
+        }
+    }
+
+    /// Returns how many flows the worker had at the end of its last round.
+    pub(crate) fn flows(&self) -> usize {
+        self.flows.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the thread to end, after `Stop`.
+    pub(crate) fn join(self) {
+        // A worker that panics ends the process, so there is no other result.
+        let _ = self.thread.join();
+    }
+}
+
+/// Starts the worker with the number `number`.
+///
+/// # Errors
+/// When the thread, its poll or its waker cannot be made.
+pub(crate) fn start(shared: &Arc<Shared>, number: usize) -> io::Result<Handle> {
+    let poll = Poll::new()?;
+    let waker = Waker::new(poll.registry(), token(0, WAKER))?;
+    let (mailbox, messages) = channel();
+    let flows = Arc::new(AtomicUsize::new(0));
+    let mut worker = Worker {
+        poll,
+        messages,
+        flows: Arc::clone(&flows),
+        tcp: TcpSide::new(Arc::clone(shared)),
+        udp: UdpSide::new(Arc::clone(shared), number)?,
+        stopping: false,
+    };
+    let thread = std::thread::Builder::new()
+        .name(format!("worker-{number}"))
+        .spawn(move || run_or_abort(number, || worker.run()))?;
+    Ok(Handle {
+        mailbox,
+        waker,
+        flows,
+        thread,
+    })
+}
+
+/// Without one worker the kernel would go on giving it its share of the clients, which then wait for
+/// ever; a process that ends is restarted.
+fn run_or_abort(number: usize, run: impl FnOnce() -> io::Result<()>) {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => tracing::error!(number, %error, "a worker cannot wait for events"),
+        Err(_) => tracing::error!(number, "a worker has panicked"),
+    }
+    std::process::abort();
+}
+
+struct Worker {
+    poll: Poll,
+    messages: Receiver<(Message, Sender<()>)>,
+    flows: Arc<AtomicUsize>,
+    tcp: TcpSide,
+    udp: UdpSide,
+    stopping: bool,
+}
+
+impl Worker {
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        while !self.stopping {
+            match self.poll.poll(&mut events, self.timeout()) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            self.handle_round(&events, clock::now());
+        }
+        Ok(())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        let next = [self.tcp.poll_timeout(), self.udp.poll_timeout()];
+        let next = next.into_iter().flatten().min()?;
+        if next == Instant::from_nanos(0) {
+            return Some(Duration::ZERO);
+        }
+        Some(next.duration_since(clock::now()))
+    }
+
+    fn handle_round(&mut self, events: &Events, now: Instant) {
+        let mut mail = false;
+        for event in events {
+            match tag(event.token()) {
+                WAKER => mail = true,
+                UDP_LISTENER | UDP_SESSION => {
+                    self.udp
+                        .handle_event(self.poll.registry(), event.token(), now);
+                }
+                _ => self.tcp.handle_event(self.poll.registry(), event, now),
+            }
+        }
+        let mut answers = Vec::new();
+        if mail {
+            while let Ok((message, done)) = self.messages.try_recv() {
+                self.handle_message(message, now);
+                answers.push(done);
+            }
+        }
+        self.tcp.handle_timeout(self.poll.registry(), now);
+        self.udp.handle_timeout(self.poll.registry(), now);
+        self.flows
+            .store(self.tcp.flows() + self.udp.flows(), Ordering::Relaxed);
+        for done in answers {
+            // A controller that no longer waits needs no answer.
+            let _ = done.send(());
+        }
+    }
+
+    fn handle_message(&mut self, message: Message, now: Instant) {
+        let registry = self.poll.registry();
+        match message {
+            Message::Open(vserver, address, socket) => {
+                let opened = match socket {
+                    Socket::Tcp(socket) => {
+                        self.tcp.open_listener(registry, vserver, address, socket)
+                    }
+                    Socket::Udp(socket) => {
+                        self.udp.open_listener(registry, vserver, address, socket)
+                    }
+                };
+                if let Err(error) = opened {
+                    tracing::error!(vserver = vserver.0, %address, %error, "cannot serve");
+                }
+            }
+            Message::Close(vserver) => {
+                self.tcp.close_listener(registry, vserver);
+                self.udp.close_listener(registry, vserver, now);
+            }
+            Message::CloseFlows(which) => self.close_flows(which, now),
+            Message::Drain => self.tcp.drain(registry, now),
+            Message::Stop => {
+                self.close_flows(ALL, now);
+                self.stopping = true;
+            }
+        }
+    }
+
+    fn close_flows(&mut self, which: CloseFlows, now: Instant) {
+        self.tcp.close_flows(which, now);
+        self.udp.close_flows(self.poll.registry(), which, now);
+    }
+}
+
+const ALL: CloseFlows = CloseFlows {
+    vserver: None,
+    service: None,
+};
+
+/// Enough that a busy worker asks for events seldom; a round of all of them stays in the milliseconds.
+const EVENTS: usize = 256;
