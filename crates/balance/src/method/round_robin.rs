@@ -6,9 +6,8 @@
 //! begins with the first service.
 //!
 //! A new service is served out of turn as soon as its slow start allows it, unless it is ahead of
-//! the others in the round: waiting for its turn, it would lose what it may take meanwhile. It does
-//! not prolong the round, and what it could not take of it is not made up for when it is no longer
-//! new.
+//! the others in the round: waiting for its turn, it would lose what it may take meanwhile. A round
+//! does not wait for it, and what it could not take is not made up for when it is no longer new.
 //!
 //! Invariant: one entry per bound service, in bind order.
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sluice_balance::{
-    Change, CloseReason, Counters, Engine, Instant, Method, Output, Protocol, Refusal, Reservation,
-    ServiceId, ServiceSettings, Snapshot, State, VserverId, VserverSettings,
+    BindingStatus, Change, CloseReason, Counters, Engine, Instant, Method, Output, Protocol,
+    RampStatus, RampUnit, Refusal, Reservation, ServiceId, ServiceSettings, SlowStart, Snapshot,
+    State, VserverId, VserverSettings,
 };
 
 use crate::rig::{bind, flow, service, vserver};
@@ -29,6 +30,8 @@ enum Op {
     Unused(Index),
     Traffic(Index, u64, u64),
     Clock(i64),
+    SetSlowStart(Index, u32, RampUnit, u64),
+    Booted,
 }
 
 fn method() -> impl Strategy<Value = Method> {
@@ -38,6 +41,10 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastBandwidth,
         Method::LeastPackets,
     ])
+}
+
+fn unit() -> impl Strategy<Value = RampUnit> {
+    prop::sample::select(vec![RampUnit::PerSecond, RampUnit::Percent])
 }
 
 fn reason() -> impl Strategy<Value = CloseReason> {
@@ -75,6 +82,11 @@ fn op() -> impl Strategy<Value = Op> {
         1 => one().prop_map(Op::Unused),
         5 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
         4 => clock.prop_map(Op::Clock),
+        2 => (one(), prop_oneof![Just(0_u32), 1..40_u32], unit(), 0..4_u64)
+            .prop_map(|(v, rate, unit, seconds)| Op::SetSlowStart(v, rate, unit, seconds)),
+        1 => prop::bool::weighted(0.1).prop_map(|booted| {
+            if booted { Op::Booted } else { Op::Clock(700) }
+        }),
     ]
 }
 
@@ -167,6 +179,23 @@ impl World {
                 let counters = &self.counters[&pick(&self.counters, s)?];
                 counters.add_in(*down, 1);
                 counters.add_out(*up, 2);
+            }
+            Op::SetSlowStart(v, rate, unit, seconds) => {
+                let id = pick(&self.vservers, v)?;
+                let settings = &mut self.vservers.get_mut(&id).unwrap().settings;
+                settings.slow_start = SlowStart {
+                    rate: *rate,
+                    unit: *unit,
+                    interval: Duration::from_secs(*seconds),
+                };
+                let change = Change::SetVserver(id, settings.clone());
+                self.apply(&change);
+            }
+            Op::Booted => {
+                self.engine.handle_booted(self.now);
+                let shown = self.engine.snapshot(self.now).vservers;
+                let mut bindings = shown.iter().flat_map(|row| &row.bindings);
+                assert!(bindings.all(|binding| binding.ramp.is_none()));
             }
             Op::Clock(ms) => {
                 let length = Duration::from_millis(ms.unsigned_abs());
@@ -289,7 +318,7 @@ impl World {
         of_service.count() as u64
     }
 
-    /// Returns who could take a flow, or why nobody can.
+    /// Returns who could take a flow, or why nobody can. A slow start is no reason.
     fn candidates(&self, id: VserverId, tried: &[ServiceId]) -> Result<Vec<ServiceId>, Refusal> {
         let front = &self.vservers[&id];
         if !front.settings.enabled {
@@ -364,10 +393,29 @@ impl World {
                 let flows = self.flows.iter().filter(|flow| flow.binding == *number);
                 let expected = (*service, flows.count() as u64);
                 assert_eq!((binding.service, binding.active), expected);
+                if let Some(ramp) = &binding.ramp {
+                    check_ramp(ramp, binding, &front.settings.slow_start);
+                }
             }
         }
         shown
     }
+}
+
+/// A ramp shows nothing that its settings and its binding rule out.
+fn check_ramp(ramp: &RampStatus, binding: &BindingStatus, slow_start: &SlowStart) {
+    assert_eq!(binding.state, State::Up);
+    assert_eq!(ramp.unit, slow_start.unit);
+    let steps = ramp.limit / u64::from(slow_start.rate);
+    assert_eq!(ramp.limit, steps * u64::from(slow_start.rate));
+    let is_manual = slow_start.interval.is_zero();
+    assert!(steps == 1 || steps > 1 && !is_manual);
+    assert_eq!(
+        (ramp.next_step.is_none(), ramp.end.is_none()),
+        (is_manual, is_manual)
+    );
+    assert!(ramp.end >= ramp.next_step);
+    assert!(ramp.chosen <= ramp.requests && ramp.chosen <= binding.hits);
 }
 
 proptest! {
