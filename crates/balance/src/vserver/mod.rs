@@ -149,13 +149,13 @@ impl Vserver {
         }
         self.settle_ramps(services, now);
         self.find_candidates(services, tried, base, true, scratch);
-        self.note_levels(services, base, scratch);
         if scratch.is_empty() && self.ramps > 0 {
             self.find_candidates(services, tried, base, false, scratch);
         }
         if scratch.is_empty() {
             return Err(Refusal::Full);
         }
+        self.note_levels(services, base, scratch);
         let position = scratch[self.chooser.select(scratch, self.ramps > 0)].position;
         self.choices += 1;
         let paid = self.charge(position, services);

@@ -100,7 +100,8 @@ impl Vserver {
         let Some(terms) = self.terms(services).filter(|_| method.compares_load()) else {
             return;
         };
-        let existing = found.iter().filter(|candidate| !candidate.is_new);
+        let is_existing = |candidate: &&Candidate| self.bindings[candidate.position].ramp.is_none();
+        let existing = found.iter().filter(is_existing);
         let lowest = existing.reduce(|best, other| if is_less(other, best) { other } else { best });
         if lowest.is_none() && terms.existing_weight > 0 {
             return;

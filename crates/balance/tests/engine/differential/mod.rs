@@ -4,32 +4,69 @@
 //! chosen last instead of a position, and the rest of a pass instead of quotas by position. It
 //! multiplies each load by the weights of all others instead of comparing two at a time.
 
-use std::collections::BTreeMap;
+mod ramp;
+mod reference;
+
+use std::time::Duration;
 
 use proptest::prelude::*;
-use sluice_balance::{Change, CloseReason, Method, Refusal, ServiceId};
+use sluice_balance::{Change, CloseReason, Method, RampUnit, ServiceId, SlowStart};
 
-use crate::rig::{Rig, V, bind};
+use crate::rig::{Rig, V, bind, vserver};
+
+use ramp::Rule;
+use reference::{Member, Reference};
 
 /// Services of a case; each is bound or not.
 const SERVICES: u32 = 5;
 
 #[derive(Clone, Debug)]
 enum Op {
-    Pick { tried: u32 },
-    Close { service: u32 },
-    Traffic { service: u32, bytes: u64 },
-    Packets { service: u32, count: u64 },
-    Step { ms: u64 },
-    Enable { service: u32, enabled: bool },
-    MaxClient { service: u32, limit: Option<u32> },
-    Toggle { service: u32, weight: u64 },
-    Weight { service: u32, weight: u64 },
+    Pick {
+        tried: u32,
+    },
+    Close {
+        service: u32,
+    },
+    Traffic {
+        service: u32,
+        bytes: u64,
+    },
+    Packets {
+        service: u32,
+        count: u64,
+    },
+    Step {
+        ms: u64,
+    },
+    Enable {
+        service: u32,
+        enabled: bool,
+    },
+    MaxClient {
+        service: u32,
+        limit: Option<u32>,
+    },
+    Toggle {
+        service: u32,
+        weight: u64,
+    },
+    Weight {
+        service: u32,
+        weight: u64,
+    },
+    SlowStart {
+        rate: u64,
+        unit: RampUnit,
+        seconds: u64,
+    },
 }
 
 fn op() -> impl Strategy<Value = Op> {
     let service = || 1..=SERVICES;
     let weight = || prop_oneof![Just(1_u64), 1..=4_u64, 1..=100_u64];
+    let rate = prop_oneof![1 => Just(0_u64), 3 => 1..=50_u64];
+    let unit = prop::sample::select(vec![RampUnit::PerSecond, RampUnit::Percent]);
     let step = prop_oneof![0..=40_u64, 200..=300_u64, 1_000..=20_000_u64];
     prop_oneof![
         12 => prop_oneof![3 => Just(0), 1 => 0..=31_u32].prop_map(|tried| Op::Pick { tried }),
@@ -43,158 +80,9 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(service, limit)| Op::MaxClient { service, limit }),
         2 => (service(), weight()).prop_map(|(service, weight)| Op::Toggle { service, weight }),
         1 => (service(), weight()).prop_map(|(service, weight)| Op::Weight { service, weight }),
+        1 => (rate, unit, 0..=3_u64)
+            .prop_map(|(rate, unit, seconds)| Op::SlowStart { rate, unit, seconds }),
     ]
-}
-
-/// What the reference knows of a service, bound or not.
-#[derive(Default)]
-struct Member {
-    disabled: bool,
-    limit: Option<u32>,
-    active: u64,
-}
-
-#[derive(Default)]
-struct Reference {
-    now: u64,
-    members: BTreeMap<u32, Member>,
-    /// In bind order, with weights.
-    bound: Vec<(u32, u64)>,
-    last: Option<u32>,
-    /// Round robin: who is still to be visited in this pass, and how often each was served.
-    pass: Vec<u32>,
-    served: BTreeMap<u32, u64>,
-    /// Service, bytes, packets, in the order in which they flowed.
-    log: Vec<(u32, u64, u64)>,
-    /// Time of a sample, and how much of the log lay before it.
-    samples: Vec<(u64, usize)>,
-}
-
-impl Reference {
-    /// Every call into the engine takes the first sample of its 250 ms, counted from zero.
-    fn sample(&mut self) {
-        let cell = self.now / 250;
-        if self
-            .samples
-            .last()
-            .is_none_or(|(time, _)| time / 250 < cell)
-        {
-            self.samples.push((self.now, self.log.len()));
-        }
-    }
-
-    fn window(&self, service: u32) -> (u64, u64) {
-        let old = |(time, _): &&(u64, usize)| time + 14_000 <= self.now;
-        let start = self
-            .samples
-            .iter()
-            .rev()
-            .find(old)
-            .map_or(0, |(_, len)| *len);
-        let of_service = self.log[start..].iter().filter(|entry| entry.0 == service);
-        of_service.fold((0, 0), |sum, entry| (sum.0 + entry.1, sum.1 + entry.2))
-    }
-
-    fn may_take(&self, service: u32, tried: u32) -> bool {
-        let member = &self.members[&service];
-        let is_full = member
-            .limit
-            .is_some_and(|limit| member.active >= u64::from(limit));
-        !member.disabled && !is_full && tried & (1 << (service - 1)) == 0
-    }
-
-    fn pick(&mut self, method: Method, tried: u32) -> Result<u32, Refusal> {
-        self.sample();
-        if self
-            .bound
-            .iter()
-            .all(|(service, _)| self.members[service].disabled)
-        {
-            return Err(Refusal::Down);
-        }
-        if !self
-            .bound
-            .iter()
-            .any(|(service, _)| self.may_take(*service, tried))
-        {
-            return Err(Refusal::Full);
-        }
-        let chosen = match method {
-            Method::RoundRobin => self.pick_in_turn(tried),
-            Method::LeastConnection => self.pick_least(tried, |r, s| r.members[&s].active),
-            Method::LeastBandwidth => self.pick_least(tried, |r, s| r.window(s).0),
-            Method::LeastPackets => self.pick_least(tried, |r, s| r.window(s).1),
-        };
-        self.members.get_mut(&chosen).unwrap().active += 1;
-        Ok(chosen)
-    }
-
-    fn pick_least(&mut self, tried: u32, load: impl Fn(&Self, u32) -> u64) -> u32 {
-        let behind = self
-            .bound
-            .iter()
-            .position(|(service, _)| Some(*service) == self.last);
-        let mut order = self.bound.clone();
-        order.rotate_left(behind.map_or(0, |index| index + 1));
-        order.retain(|(service, _)| self.may_take(*service, tried));
-        let weight_of_all: u128 = order
-            .iter()
-            .map(|(_, weight)| u128::from(*weight))
-            .product();
-        let value = |(service, weight): &&(u32, u64)| {
-            u128::from(load(self, *service)) * (weight_of_all / u128::from(*weight))
-        };
-        let chosen = order.iter().min_by_key(value).unwrap().0;
-        self.last = Some(chosen);
-        chosen
-    }
-
-    fn pick_in_turn(&mut self, tried: u32) -> u32 {
-        loop {
-            while !self.pass.is_empty() {
-                let service = self.pass.remove(0);
-                if self.may_take(service, tried) && self.has_quota(service) {
-                    *self.served.entry(service).or_default() += 1;
-                    return service;
-                }
-            }
-            let mut all = self.bound.iter().map(|(service, _)| *service);
-            if !all.any(|service| self.may_take(service, tried) && self.has_quota(service)) {
-                self.served.clear();
-            }
-            self.pass = self.bound.iter().map(|(service, _)| *service).collect();
-        }
-    }
-
-    fn has_quota(&self, service: u32) -> bool {
-        let weight = self
-            .bound
-            .iter()
-            .find(|(bound, _)| *bound == service)
-            .unwrap()
-            .1;
-        self.served.get(&service).copied().unwrap_or(0) < weight
-    }
-
-    fn bind(&mut self, service: u32, weight: u64) {
-        self.bound.push((service, weight));
-        self.pass.push(service);
-        self.served.remove(&service);
-    }
-
-    fn unbind(&mut self, service: u32) {
-        let index = self
-            .bound
-            .iter()
-            .position(|(bound, _)| *bound == service)
-            .unwrap();
-        if self.last == Some(service) {
-            // The turn stays between the neighbours of the one that leaves.
-            self.last = index.checked_sub(1).map(|before| self.bound[before].0);
-        }
-        self.bound.remove(index);
-        self.pass.retain(|waiting| *waiting != service);
-    }
 }
 
 /// The engine and the reference side by side.
@@ -250,13 +138,19 @@ impl Bench {
                 reference.log.push((service, 0, count));
             }
             Op::Step { ms } => {
-                reference.now += ms;
+                reference.pass_time(ms, self.method);
                 rig.jump_to(reference.now);
                 rig.engine.handle_timeout(rig.now);
                 reference.sample();
             }
             Op::Enable { service, enabled } => {
-                reference.members.get_mut(&service).unwrap().disabled = !enabled;
+                let member = reference.members.get_mut(&service).unwrap();
+                let was_disabled = std::mem::replace(&mut member.disabled, !enabled);
+                match (was_disabled, enabled) {
+                    (true, true) => reference.start_ramp(service),
+                    (_, false) => drop(reference.ramps.remove(&service)),
+                    (false, true) => {}
+                }
                 self.configure(service);
             }
             Op::MaxClient { service, limit } => {
@@ -265,6 +159,11 @@ impl Bench {
             }
             Op::Toggle { service, weight } => self.toggle(service, weight),
             Op::Weight { service, weight } => self.set_weight(service, weight),
+            Op::SlowStart {
+                rate,
+                unit,
+                seconds,
+            } => self.set_slow_start(rate, unit, seconds),
         }
     }
 
@@ -304,6 +203,22 @@ impl Bench {
         }
     }
 
+    fn set_slow_start(&mut self, rate: u64, unit: RampUnit, seconds: u64) {
+        let mut settings = vserver(self.method);
+        settings.slow_start = SlowStart {
+            rate: u32::try_from(rate).unwrap(),
+            unit,
+            interval: Duration::from_secs(seconds),
+        };
+        self.rig.apply(Change::SetVserver(V, settings));
+        self.reference.sample();
+        self.reference.set_rule(Rule {
+            rate,
+            unit,
+            interval_ms: 1_000 * seconds,
+        });
+    }
+
     fn compare(&mut self) {
         self.reference.sample();
         let shown = self.rig.engine.snapshot(self.rig.now);
@@ -312,6 +227,15 @@ impl Bench {
             let window = (row.window_bytes, row.window_packets);
             assert_eq!(window, self.reference.window(service), "service {service}");
             assert_eq!(row.active, self.reference.members[&service].active);
+        }
+        let rule = self.reference.rule;
+        for row in &shown.vservers[0].bindings {
+            let ramp = row
+                .ramp
+                .map(|ramp| (ramp.limit, ramp.chosen, ramp.requests));
+            let expected = self.reference.ramps.get(&row.service.0);
+            let expected = expected.map(|r| (r.limit(rule), r.chosen, r.requests_in_all));
+            assert_eq!(ramp, expected, "{:?}", row.service);
         }
     }
 }

@@ -1,0 +1,286 @@
+//! The reference: what the engine should do, written differently and slowly.
+
+use std::collections::BTreeMap;
+
+use sluice_balance::{Method, RampUnit, Refusal};
+
+use super::ramp::{Ramp, Rule};
+
+/// What the reference knows of a service, bound or not.
+#[derive(Default)]
+pub(super) struct Member {
+    pub(super) disabled: bool,
+    pub(super) limit: Option<u32>,
+    pub(super) active: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Reference {
+    pub(super) now: u64,
+    pub(super) members: BTreeMap<u32, Member>,
+    /// In bind order, with weights.
+    pub(super) bound: Vec<(u32, u64)>,
+    last: Option<u32>,
+    /// Round robin: who is still to be visited in this pass, and how often each was served.
+    pass: Vec<u32>,
+    served: BTreeMap<u32, u64>,
+    /// Service, bytes, packets, in the order in which they flowed.
+    pub(super) log: Vec<(u32, u64, u64)>,
+    /// Time of a sample, and how much of the log lay before it.
+    samples: Vec<(u64, usize)>,
+    pub(super) rule: Rule,
+    pub(super) ramps: BTreeMap<u32, Ramp>,
+}
+
+impl Reference {
+    /// Every call into the engine takes the first sample of its 250 ms, counted from zero.
+    pub(super) fn sample(&mut self) {
+        let cell = self.now / 250;
+        if self
+            .samples
+            .last()
+            .is_none_or(|(time, _)| time / 250 < cell)
+        {
+            self.samples.push((self.now, self.log.len()));
+        }
+    }
+
+    pub(super) fn window(&self, service: u32) -> (u64, u64) {
+        let old = |(time, _): &&(u64, usize)| time + 14_000 <= self.now;
+        let start = self
+            .samples
+            .iter()
+            .rev()
+            .find(old)
+            .map_or(0, |(_, len)| *len);
+        let of_service = self.log[start..].iter().filter(|entry| entry.0 == service);
+        of_service.fold((0, 0), |sum, entry| (sum.0 + entry.1, sum.1 + entry.2))
+    }
+
+    fn may_take(&self, service: u32, tried: u32) -> bool {
+        let member = &self.members[&service];
+        let is_full = member
+            .limit
+            .is_some_and(|limit| member.active >= u64::from(limit));
+        !member.disabled && !is_full && tried & (1 << (service - 1)) == 0
+    }
+
+    pub(super) fn pick(&mut self, method: Method, tried: u32) -> Result<u32, Refusal> {
+        self.sample();
+        if self.usable().next().is_none() {
+            return Err(Refusal::Down);
+        }
+        let mut able: Vec<_> = self.bound.iter().map(|(service, _)| *service).collect();
+        able.retain(|service| self.may_take(*service, tried));
+        if able.is_empty() {
+            return Err(Refusal::Full);
+        }
+        if method != Method::RoundRobin {
+            self.note_levels(method, &able);
+        }
+        let is_held_back = |service: &u32| self.ramps.get(service).is_some_and(Ramp::is_held_back);
+        let within: Vec<_> = able.iter().copied().filter(|s| !is_held_back(s)).collect();
+        let lifted = within.is_empty();
+        let able = if lifted { able } else { within };
+        let chosen = match method {
+            Method::RoundRobin => self.pick_in_turn(&able, lifted),
+            Method::LeastConnection | Method::LeastBandwidth | Method::LeastPackets => {
+                self.pick_least(method, &able)
+            }
+        };
+        self.members.get_mut(&chosen).unwrap().active += 1;
+        self.charge(chosen);
+        Ok(chosen)
+    }
+
+    fn load(&self, method: Method, service: u32) -> u64 {
+        match method {
+            Method::RoundRobin => 0,
+            Method::LeastConnection => self.members[&service].active,
+            Method::LeastBandwidth => self.window(service).0,
+            Method::LeastPackets => self.window(service).1,
+        }
+    }
+
+    fn pick_least(&mut self, method: Method, able: &[u32]) -> u32 {
+        let behind = self
+            .bound
+            .iter()
+            .position(|(service, _)| Some(*service) == self.last);
+        let mut order = self.bound.clone();
+        order.rotate_left(behind.map_or(0, |index| index + 1));
+        order.retain(|(service, _)| able.contains(service));
+        let weight_of_all: u128 = order
+            .iter()
+            .map(|(_, weight)| u128::from(*weight))
+            .product();
+        let value = |(service, weight): &&(u32, u64)| {
+            u128::from(self.load(method, *service)) * (weight_of_all / u128::from(*weight))
+        };
+        let chosen = order.iter().min_by_key(value).unwrap().0;
+        self.last = Some(chosen);
+        chosen
+    }
+
+    fn pick_in_turn(&mut self, able: &[u32], lifted: bool) -> u32 {
+        let is_new = |service: &u32| !lifted && self.ramps.contains_key(service);
+        let (new, mut others): (Vec<u32>, Vec<u32>) = able.iter().partition(|s| is_new(s));
+        if others.is_empty() {
+            others = new;
+        } else {
+            let (served, weight) = self.progress(&others);
+            let may_go_first = |service: &&u32| {
+                let own = self.progress(&[**service]);
+                own.0 < own.1 && own.0 * weight <= served * own.1
+            };
+            if let Some(&chosen) = new.iter().find(may_go_first) {
+                *self.served.entry(chosen).or_default() += 1;
+                return chosen;
+            }
+        }
+        loop {
+            while !self.pass.is_empty() {
+                let service = self.pass.remove(0);
+                if others.contains(&service) && self.has_quota(service) {
+                    *self.served.entry(service).or_default() += 1;
+                    return service;
+                }
+            }
+            if !others.iter().any(|service| self.has_quota(*service)) {
+                self.served.clear();
+            }
+            self.pass = self.bound.iter().map(|(service, _)| *service).collect();
+        }
+    }
+
+    /// Returns how often these services were served in the round, and how often they may be.
+    fn progress(&self, services: &[u32]) -> (u64, u64) {
+        let bound = self.bound.iter().filter(|(s, _)| services.contains(s));
+        bound.fold((0, 0), |sum, (service, weight)| {
+            let served = self.served.get(service).copied().unwrap_or(0);
+            (sum.0 + served, sum.1 + weight)
+        })
+    }
+
+    /// Whoever is new and has no less load than one of the others may end its ramp.
+    fn note_levels(&mut self, method: Method, able: &[u32]) {
+        let none_to_compare = self.existing().next().is_none();
+        let existing: Vec<_> = self.existing().filter(|(s, _)| able.contains(s)).collect();
+        let new: Vec<_> = self.ramps.keys().copied().collect();
+        for service in new {
+            let value = |service: u32, times: u64| u128::from(self.load(method, service) * times);
+            let own_weight = self.weight(service);
+            let mut others = existing.iter();
+            let is_level =
+                others.any(|&(other, weight)| value(service, weight) >= value(other, own_weight));
+            if is_level || none_to_compare {
+                self.ramps.get_mut(&service).unwrap().is_level = true;
+            }
+        }
+    }
+
+    fn charge(&mut self, chosen: u32) {
+        let existing: u64 = self.existing().map(|(_, weight)| weight).sum();
+        let is_new = self.ramps.contains_key(&chosen);
+        let rule = self.rule;
+        let weights: BTreeMap<_, _> = self.bound.iter().copied().collect();
+        for (service, ramp) in &mut self.ramps {
+            ramp.count();
+            if !is_new && rule.unit == RampUnit::Percent {
+                ramp.earn(rule, weights[service], existing);
+            }
+        }
+        if let Some(ramp) = self.ramps.get_mut(&chosen) {
+            ramp.pay();
+        }
+    }
+
+    /// Goes over what is bound and enabled.
+    fn usable(&self) -> impl Iterator<Item = (u32, u64)> {
+        let bound = self.bound.iter().copied();
+        bound.filter(|(service, _)| !self.members[service].disabled)
+    }
+
+    fn existing(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.usable()
+            .filter(|(service, _)| !self.ramps.contains_key(service))
+    }
+
+    fn weight(&self, service: u32) -> u64 {
+        let mut bound = self.bound.iter();
+        bound.find(|(bound, _)| *bound == service).unwrap().1
+    }
+
+    /// Lets time pass.
+    pub(super) fn pass_time(&mut self, ms: u64, method: Method) {
+        for _ in 0..ms {
+            self.now += 1;
+            let usable: u64 = self.usable().map(|(_, weight)| weight).sum();
+            for (service, weight) in self.bound.clone() {
+                let compares = method != Method::RoundRobin;
+                let ramp = self.ramps.get_mut(&service);
+                if ramp.is_some_and(|ramp| ramp.pass(self.rule, compares, weight, usable)) {
+                    self.end_ramp(service);
+                }
+            }
+        }
+    }
+
+    fn end_ramp(&mut self, service: u32) {
+        let others: Vec<_> = self.existing().map(|(service, _)| service).collect();
+        self.ramps.remove(&service);
+        let (served, weight) = self.progress(&others);
+        let even = (served * self.weight(service))
+            .checked_div(weight)
+            .unwrap_or(0);
+        let own = self.served.entry(service).or_default();
+        *own = even.max(*own);
+    }
+
+    pub(super) fn start_ramp(&mut self, service: u32) {
+        let is_bound = self.bound.iter().any(|(bound, _)| *bound == service);
+        if self.rule.rate > 0 && is_bound && !self.members[&service].disabled {
+            self.ramps.insert(service, Ramp::new());
+        }
+    }
+
+    pub(super) fn set_rule(&mut self, rule: Rule) {
+        let old = std::mem::replace(&mut self.rule, rule);
+        if rule.rate == 0 {
+            for (service, _) in self.bound.clone() {
+                if self.ramps.contains_key(&service) {
+                    self.end_ramp(service);
+                }
+            }
+        }
+        for ramp in self.ramps.values_mut() {
+            ramp.change(old, rule);
+        }
+    }
+
+    fn has_quota(&self, service: u32) -> bool {
+        self.served.get(&service).copied().unwrap_or(0) < self.weight(service)
+    }
+
+    pub(super) fn bind(&mut self, service: u32, weight: u64) {
+        self.bound.push((service, weight));
+        self.pass.push(service);
+        self.served.remove(&service);
+        self.start_ramp(service);
+    }
+
+    pub(super) fn unbind(&mut self, service: u32) {
+        let index = self
+            .bound
+            .iter()
+            .position(|(bound, _)| *bound == service)
+            .unwrap();
+        if self.last == Some(service) {
+            // The turn stays between the neighbours of the one that leaves.
+            self.last = index.checked_sub(1).map(|before| self.bound[before].0);
+        }
+        self.ramps.remove(&service);
+        self.bound.remove(index);
+        self.pass.retain(|waiting| *waiting != service);
+    }
+}
