@@ -97,26 +97,30 @@ impl Ramp {
         !self.credit.has_one()
     }
 
-    /// Moves on to `now`; returns whether the ramp goes on.
-    pub(crate) fn advance(&mut self, weight: u64, terms: &Terms, now: Instant) -> bool {
+    /// Moves on to `now`; returns when the ramp ended, if it has.
+    pub(crate) fn advance(&mut self, weight: u64, terms: &Terms, now: Instant) -> Option<Instant> {
         let length = terms.slow_start.interval;
         let passed = match length.as_nanos() {
             0 => 0,
             nanos => now.duration_since(self.interval.start).as_nanos() / nanos,
         };
         if let Some(idle) = passed.checked_sub(1) {
-            self.grow(terms, self.interval.start + length);
+            let end = self.interval.start + length;
+            self.grow(terms, end);
             if self.is_over(weight, terms) {
-                return false;
+                return Some(end);
             }
-            self.step(terms, self.interval.start + length);
-            // A call comes with each request, so nothing happened in the intervals after the first.
-            if idle > 0 && !self.skip(idle, weight, terms) {
-                return false;
+            self.step(terms, end);
+            // A call comes with each request, so nothing happened in the intervals after the first;
+            // without a choice nobody was found level in them.
+            let end = self.expected_end(weight, terms, 0);
+            if end <= now && !terms.compares_load {
+                return Some(end);
             }
+            self.skip(idle, terms);
         }
         self.grow(terms, now);
-        true
+        None
     }
 
     /// Takes new settings; [`Self::advance`] has gone through the time before them.
@@ -238,27 +242,24 @@ impl Ramp {
     }
 
     fn step(&mut self, terms: &Terms, now: Instant) {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         self.interval = Interval::new(terms.choices, now);
     }
 
-    /// Goes through intervals without a request; returns whether the ramp goes on.
-    ///
-    /// The limit rises, so if any of them is the last one, so is the last of them.
-    fn skip(&mut self, idle: u128, weight: u64, terms: &Terms) -> bool {
+    /// Goes through so many intervals without a request, none of which is the last one.
+    fn skip(&mut self, idle: u128, terms: &Terms) {
+        let Some(steps) = idle.checked_sub(1) else {
+            return;
+        };
         let nanos = idle.saturating_mul(terms.slow_start.interval.as_nanos());
         let end = self.interval.start + nanoseconds(nanos);
         let first = self.limit(terms);
-        let steps = u64::try_from(idle - 1).unwrap_or(u64::MAX);
+        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
         self.steps = self.steps.saturating_add(steps);
-        if self.is_over(weight, terms) {
-            return false;
-        }
         // The limits form an arithmetic series: twice their sum is the ends times the count.
         let ends = first.saturating_add(self.limit(terms));
         self.grow_by(terms, ends.saturating_mul(nanos) / 2, end);
         self.step(terms, end);
-        true
     }
 
     /// Returns, as a fraction, what a request of an existing service earns.

@@ -42,19 +42,22 @@ impl Vserver {
         }
     }
 
-    /// Moves all ramps on to `now` and drops those that have ended meanwhile.
+    /// Moves all ramps on to `now` and ends those that are over, in the order of their ends, as if
+    /// somebody had called at each of them.
     pub(crate) fn settle_ramps(&mut self, services: &Services, now: Instant) {
         let Some(terms) = self.terms(services) else {
             return;
         };
-        for position in 0..self.bindings.len() {
-            let binding = &mut self.bindings[position];
-            let weight = binding.weight.value();
-            if let Some(ramp) = &mut binding.ramp
-                && !ramp.advance(weight, &terms, now)
-            {
-                self.end_ramp(position, services);
-            }
+        let advance = |(position, binding): (usize, &mut Binding)| {
+            let ramp = binding.ramp.as_mut()?;
+            let end = ramp.advance(binding.weight.value(), &terms, now)?;
+            Some((end, position))
+        };
+        let bindings = self.bindings.iter_mut().enumerate();
+        let mut over: Vec<_> = bindings.filter_map(advance).collect();
+        over.sort_unstable();
+        for (_, position) in over {
+            self.end_ramp(position, services);
         }
     }
 

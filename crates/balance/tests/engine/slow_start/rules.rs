@@ -365,3 +365,22 @@ fn slow_start_asks_for_no_deadline_of_its_own() {
         .unwrap();
     assert_eq!(load.rig.engine.poll_timeout(), before);
 }
+
+#[test]
+fn ramps_that_end_in_silence_end_in_the_order_of_their_ends() {
+    let [seen, unseen] = [true, false].map(|is_shown| {
+        let mut load = Load::new(Method::RoundRobin, &[], 100);
+        load.set(1, RampUnit::PerSecond, 1);
+        load.join(1, 5);
+        load.join(2, 1);
+        assert_eq!(load.rig.picks(3), [1, 2, 1]);
+        // The second one is over after one interval, the first one after two.
+        load.rig.jump_to(1_000);
+        if is_shown {
+            assert_eq!([1, 2].map(|s| load.ramp(s).is_some()), [true, false]);
+        }
+        load.rig.jump_to(2_000);
+        load.rig.picks(20)
+    });
+    assert_eq!(seen, unseen);
+}
