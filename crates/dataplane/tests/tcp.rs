@@ -231,6 +231,18 @@ fn urgent_byte_stays_in_the_stream() {
 }
 
 #[test]
+fn service_that_speaks_first_is_heard_though_its_words_come_with_the_connect() {
+    let address = service(|mut stream| stream.write_all(b"banner").unwrap());
+    let mut rig = Rig::start(1);
+    let vserver = rig.serve(&[address]);
+    for _ in 0..1000 {
+        let mut banner = String::new();
+        connect(vserver).read_to_string(&mut banner).unwrap();
+        assert_eq!(banner, "banner");
+    }
+}
+
+#[test]
 fn service_that_refuses_is_passed_over_unnoticed() {
     let (_held, refused) = refusing();
     let mut rig = Rig::start(1);

@@ -34,7 +34,9 @@ impl TcpSide {
                 return self.close(index, true, CloseReason::ConnectFailed, now);
             };
             match self.attempt(registry, index, selection, now) {
-                Ok(Progress::Connected) => return self.relay(registry, index, now),
+                Ok(Progress::Connected) => {
+                    return self.relay(registry, index, Ready::default(), now);
+                }
                 Ok(Progress::Waiting) => return,
                 Err((selection, error)) => {
                     if !self.handle_failed_attempt(index, selection, error, now) {
@@ -62,7 +64,7 @@ impl TcpSide {
         let result = sockopt::socket_error(&attempt.service).and_then(|result| result);
         match result {
             Ok(()) if ready.failed => self.retry(registry, index, Errno::CONNREFUSED, now),
-            Ok(()) if ready.writable => self.relay(registry, index, now),
+            Ok(()) if ready.writable => self.relay(registry, index, ready, now),
             Ok(()) => {}
             Err(error) => self.retry(registry, index, error, now),
         }
@@ -156,8 +158,9 @@ impl TcpSide {
         Ok(progress)
     }
 
-    /// The service is connected: bytes flow from now on.
-    fn relay(&mut self, registry: &Registry, index: usize, now: Instant) {
+    /// The service is connected: bytes flow from now on. Its first bytes may have come with the event
+    /// that said so, `ready`.
+    fn relay(&mut self, registry: &Registry, index: usize, ready: Ready, now: Instant) {
         let flow = &mut self.flows[index];
         let Stage::Connecting(connecting) = std::mem::replace(&mut flow.stage, Stage::Closed)
         else {
@@ -175,6 +178,7 @@ impl TcpSide {
         };
         let mut relay = Relay::new(idle, now);
         relay.handle_ready(Side::Client, connecting.client_ready, now);
+        relay.handle_ready(Side::Service, ready, now);
         let legs = Legs::new(connecting.client, service, selection);
         flow.stage = Stage::Relaying(legs, relay);
         self.run(registry, index, now);
