@@ -151,7 +151,7 @@ impl Controller {
         }
         let plan = self.config.plan(command)?;
         let warnings = carry_out(plan, &mut self.config, &mut self.dataplane)?;
-        self.ns_conf.note_change(SystemTime::now());
+        self.ns_conf.note_change(&self.config, SystemTime::now());
         tracing::info!(uid, "changed: {}", render(command));
         Ok(warnings.into_iter().map(Reply::Warning).collect())
     }

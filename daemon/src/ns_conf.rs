@@ -2,13 +2,13 @@
 //! configuration differs from it.
 //!
 //! Invariant: a line of the file that does not run is never lost. It is written back as it was, byte
-//! for byte, after the running configuration.
+//! for byte, after the running configuration, until the operator makes by hand what it would have made.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sluice_command::{Command, Fault, Key, catalogue};
-use sluice_config::Config;
+use sluice_command::{Command, Fault, FaultKind, Key, catalogue};
+use sluice_config::{Config, plan_line};
 use sluice_protocol::ConfigStatus;
 
 use crate::log::escaped;
@@ -82,9 +82,14 @@ impl NsConf {
         self.failed.iter().map(verdict).collect()
     }
 
-    /// Notes that the running configuration has changed.
-    pub(crate) fn note_change(&mut self, at: SystemTime) {
+    /// Notes that the running configuration has changed and is now `config`.
+    ///
+    /// A failed line that would now be refused because its object exists has been made good by hand; to
+    /// write it back would make the next boot fail.
+    pub(crate) fn note_change(&mut self, config: &Config, at: SystemTime) {
         self.changed_at = Some(at);
+        self.failed
+            .retain(|line| line.fault.kind == FaultKind::Exists || !exists(config, line));
     }
 
     /// Works out what `command` has to write of `config` and the failed lines.
@@ -155,6 +160,12 @@ impl NsConf {
     }
 }
 
+/// Tells whether what a line would make is there.
+fn exists(config: &Config, line: &FailedLine) -> bool {
+    let text = String::from_utf8_lossy(&line.text);
+    plan_line(config, &text).is_err_and(|refused| refused.fault().kind == FaultKind::Exists)
+}
+
 /// Returns the milliseconds since 1970 UTC; a clock before that counts as 1970.
 pub(crate) fn unix_ms(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -165,7 +176,6 @@ pub(crate) fn unix_ms(time: SystemTime) -> u64 {
 mod tests {
     use super::*;
     use sluice_command::parse;
-    use sluice_config::plan_line;
 
     /// Loads `lines` as the boot does, without a data plane.
     fn loaded(path: &Path, lines: &[&str]) -> (Config, NsConf) {
@@ -270,7 +280,7 @@ mod tests {
         assert_eq!(status(&ns_conf, &config), (false, None, None));
 
         run(&mut config, "add server s2 10.0.0.2");
-        ns_conf.note_change(at(3));
+        ns_conf.note_change(&config, at(3));
         assert_eq!(status(&ns_conf, &config), (true, Some(3_000), None));
 
         save(&mut ns_conf, &config, "save ns config", at(4)).unwrap();
@@ -299,6 +309,32 @@ mod tests {
         );
         let status = ns_conf.status(&config, at(2));
         assert_eq!((status.unsaved, status.saved_unix_ms), (true, None));
+    }
+
+    #[test]
+    fn a_failed_line_is_dropped_when_its_object_is_made_by_hand() {
+        let (mut config, mut ns_conf) = loaded(
+            Path::new("c"),
+            &[
+                "add service s1 h1 TCP 80",
+                "bind lb vserver v1 s1",
+                "add server h2 10.0.0.2",
+                "add server h2 10.0.0.2",
+            ],
+        );
+        let numbers = |ns_conf: &NsConf| -> Vec<usize> {
+            ns_conf.failed.iter().map(|line| line.number).collect()
+        };
+        for (line, left) in [
+            ("add server h1 10.0.0.1", &[1, 2, 4][..]),
+            ("add service s1 h1 TCP 8080", &[2, 4]),
+            ("add lb vserver v1 TCP", &[2, 4]),
+            ("bind lb vserver v1 s1 -weight 5", &[4]),
+        ] {
+            run(&mut config, line);
+            ns_conf.note_change(&config, at(1));
+            assert_eq!(numbers(&ns_conf), left, "{line}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -121,16 +121,34 @@ fn fill(
 ) -> Result<(), SaveError> {
     file.write_all(text).map_err(system("write", temporary))?;
     if let Some(old) = old {
-        let new = file.metadata().map_err(system("look at", temporary))?;
-        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid()))
-                .map_err(system("keep the owner for", temporary))?;
-        }
+        let mode = keep_owner(file, temporary, old)?;
         // After the owner: a wide mode must not be in force under a wrong one.
-        file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
+        file.set_permissions(Permissions::from_mode(mode))
             .map_err(system("keep the mode for", temporary))?;
     }
     file.sync_all().map_err(system("write to disk", temporary))
+}
+
+/// Gives the new file the owner of the old one, and returns the mode it may then have.
+///
+/// An ordinary user cannot give a file to a group they are not in. The file is theirs all the same, so
+/// it is saved; what the old group was allowed is then allowed to nobody.
+fn keep_owner(file: &File, temporary: &Path, old: &fs::Metadata) -> Result<u32, SaveError> {
+    let mode = old.mode() & 0o7777;
+    let new = file.metadata().map_err(system("look at", temporary))?;
+    if new.uid() != old.uid() {
+        fchown(file, Some(old.uid()), None).map_err(system("keep the owner for", temporary))?;
+    }
+    if new.gid() != old.gid()
+        && let Err(error) = fchown(file, None, Some(old.gid()))
+    {
+        tracing::warn!(
+            "cannot keep group {}, its rights are dropped: {error}",
+            old.gid()
+        );
+        return Ok(mode & !0o2070);
+    }
+    Ok(mode)
 }
 
 /// Moves the earlier copies up by one and makes the present file the newest of them. The present file
