@@ -208,7 +208,7 @@ impl Relay {
         }
         for side in [self.first, self.first.other()] {
             if let Some(op) = self.way(side).poll_op(side) {
-                return Some(op);
+                return Some(self.closing_instead(op));
             }
         }
         self.want_measure();
@@ -269,6 +269,17 @@ impl Relay {
 
     fn way(&mut self, source: Side) -> &mut Way {
         &mut self.ways[source as usize]
+    }
+
+    /// The second FIN is sent by closing.
+    fn closing_instead(&mut self, op: Op) -> Op {
+        match op {
+            Op::Finish(side) if self.way(side).sink == Sink::Finished => {
+                self.phase = Phase::Over;
+                Op::Close(CloseReason::Finished)
+            }
+            op => op,
+        }
     }
 
     fn handle_read(&mut self, side: Side, op: Op, outcome: Outcome, now: Instant) {

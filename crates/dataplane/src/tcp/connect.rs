@@ -55,18 +55,18 @@ impl TcpSide {
         ready: Ready,
         now: Instant,
     ) {
-        let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+        let Stage::Connecting(connecting) = &self.flows[index].stage else {
             return;
         };
         let Some(attempt) = &connecting.attempt else {
             return;
         };
-        let result = sockopt::socket_error(&attempt.service).and_then(|result| result);
-        match result {
-            Ok(()) if ready.failed => self.retry(registry, index, Errno::CONNREFUSED, now),
-            Ok(()) if ready.writable => self.relay(registry, index, ready, now),
-            Ok(()) => {}
-            Err(error) => self.retry(registry, index, error, now),
+        if ready.failed {
+            let told = sockopt::socket_error(&attempt.service).and_then(|told| told);
+            let error = told.err().unwrap_or(Errno::CONNREFUSED);
+            self.retry(registry, index, error, now);
+        } else if ready.writable {
+            self.relay(registry, index, ready, now);
         }
     }
 

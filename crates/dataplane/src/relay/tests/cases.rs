@@ -81,7 +81,6 @@ fn half_closed_client_gets_its_answer() {
             (Receive(Service), Moved(100)),
             (Send(Service), Moved(100)),
             (Receive(Service), Ended),
-            (Finish(Client), Ended),
             (Close(CloseReason::Finished), Ended),
         ],
     );

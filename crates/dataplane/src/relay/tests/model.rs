@@ -203,6 +203,10 @@ impl Model {
             }
             Op::Measure(side) => Outcome::Unacknowledged(self.sockets[side as usize].outbox),
             Op::Close(_) => {
+                assert_eq!(self.held, [0; 2], "seed {}: closed over bytes", self.seed);
+                self.sockets
+                    .iter_mut()
+                    .for_each(|socket| socket.fin_written = true);
                 self.last = Some(op);
                 Outcome::Ended
             }
