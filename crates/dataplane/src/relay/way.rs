@@ -185,14 +185,11 @@ impl Way {
     /// Nothing more can be written; what waits is lost.
     pub(super) fn kill_sink(&mut self) {
         self.sink = Sink::Dead;
-        self.pending = 0;
     }
 
     fn take(&mut self, bytes: usize, in_pipe: bool) {
-        if matches!(self.sink, Sink::Open) {
-            self.pending = bytes;
-            self.in_pipe = in_pipe;
-        }
+        self.pending = bytes;
+        self.in_pipe = in_pipe;
     }
 }
 
