@@ -60,15 +60,17 @@ pub enum RampUnit {
     Percent,
 }
 
-/// The slow start of new services on a virtual server. A `rate` of 0 is off, an `interval` of zero manual.
+/// The slow start of new services on a virtual server.
+///
+/// Shape: a `rate` of 0 is off, an `interval` of zero manual.
 ///
 /// A service is new there from a bind, an enable or a DOWN to UP on, if the rate is not 0 then.
 /// Each new service has a limit of its own: `rate` under a manual one, else
 /// `rate * (1 + whole intervals passed)`. Others share what it does not take.
 ///
 /// Changed while services are new: a rate of 0 ends all ramps at once, another one counts at once
-/// with the steps made; a new interval begins at the change, with the steps made; a change to manual
-/// or of the unit goes back to the first step.
+/// with the steps made; a new interval begins at the change, with the steps made; a change to
+/// manual or of the unit goes back to the first step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SlowStart {
     /// The size of a step.

@@ -87,10 +87,20 @@
 //! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any
 //! case; removing and unbinding always end what they remove.
 //!
+//! # Slow start
+//!
+//! A service that is bound, enabled or comes UP while the rate of the virtual server's
+//! [`SlowStart`] is not 0 is new there and has a limit of its own, which grows by steps; see there
+//! for what a change of the settings does. Others share by the method what it does not take. Nobody
+//! is refused for it: where only services at their limit are left, the limits are lifted. It needs
+//! no deadline: a choice, a change and a status first go through the time that has passed. After a
+//! start, [`Engine::handle_booted`] says that what was loaded is not new.
+//!
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
-//! per method; `timeline` says when counters are sampled, `window` and `rate` keep the samples.
+//! per method; `ramp` is the slow start of one bound service; `timeline` says when counters are
+//! sampled, `window` and `rate` keep the samples.
 
 mod change;
 mod counters;

@@ -122,8 +122,9 @@ impl Engine {
     pub fn handle_unused(&mut self, reservation: Reservation, now: Instant) {
         let now = self.advance(now);
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
-            vserver.settle_ramps(&self.services, now);
-            vserver.uncharge(&reservation, &self.services);
+            if let Some(terms) = vserver.settle_ramps(&self.services, now) {
+                vserver.uncharge(&reservation, &terms);
+            }
         }
         self.release(&reservation, 1);
     }

@@ -2,7 +2,7 @@
 //!
 //! A method sees weights and loads, never names, sockets or time. It is given the candidates: the
 //! bound services that are UP, below `maxClient`, not held back by a slow start and not excluded by
-//! the caller, in bind order, as a contiguous slice that is never empty. It returns an index into it.
+//! the caller, in bind order, as a contiguous slice that is never empty. It returns an index of it.
 //!
 //! Shared are the [`Cursor`] (whose turn it is, which also breaks ties) and the comparison of
 //! weighted loads in [`least`]. A method that compares a number has a file with that number alone.

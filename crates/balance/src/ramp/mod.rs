@@ -21,8 +21,10 @@
 //! existing one. An interval without a request has a full share of nothing.
 //!
 //! Nothing here needs a timer: [`Ramp::advance`] goes through all intervals that have passed, to
-//! the same end whether it is called once or often. Source: own choice of rules that give NetScaler's
-//! tables, "Gradually stepping up the load on a new service".
+//! the same end whether it is called once or often.
+//!
+//! Source: own choice of rules that give the tables of NetScaler docs, "Gradually stepping up the
+//! load on a new service".
 
 mod credit;
 
@@ -268,7 +270,7 @@ impl Ramp {
         (share, PERCENT * u128::from(terms.existing_weight.max(1)))
     }
 
-    /// Returns the end of the first interval whose limit is a full share, if the load stays as it is.
+    /// Returns the end of the first interval whose limit is a full share under a steady load.
     fn expected_end(&self, weight: u64, terms: &Terms, per_second: u64) -> Instant {
         let rate = u128::from(terms.slow_start.rate);
         let times_rate = match terms.slow_start.unit {

@@ -147,18 +147,22 @@ impl Vserver {
             State::Down => return Err(Refusal::Down),
             State::Up => {}
         }
-        self.settle_ramps(services, now);
-        self.find_candidates(services, tried, base, true, scratch);
-        if scratch.is_empty() && self.ramps > 0 {
-            self.find_candidates(services, tried, base, false, scratch);
+        let terms = self.settle_ramps(services, now);
+        if terms.is_some() {
+            self.find_candidates::<true>(services, tried, base, scratch);
+        }
+        if terms.is_none() || scratch.is_empty() {
+            self.find_candidates::<false>(services, tried, base, scratch);
         }
         if scratch.is_empty() {
             return Err(Refusal::Full);
         }
-        self.note_levels(services, base, scratch);
-        let position = scratch[self.chooser.select(scratch, self.ramps > 0)].position;
+        if let Some(terms) = &terms {
+            self.note_levels(terms, services, base, scratch);
+        }
+        let position = scratch[self.chooser.select(scratch, terms.is_some())].position;
         self.choices += 1;
-        let paid = self.charge(position, services);
+        let paid = terms.and_then(|terms| self.charge(position, &terms));
         Ok(Chosen { position, paid })
     }
 
@@ -203,14 +207,13 @@ impl Vserver {
 
     /// Fills `found` with the services that may take a flow, in bind order.
     ///
-    /// This is the one place that holds services back; `with_limits` says whether those that a slow
-    /// start limits now are among them.
-    fn find_candidates(
+    /// This is the one place that holds services back; `LIMITED` says whether slow starts do. It is
+    /// a constant because most virtual servers have none, and this loop is most of a choice.
+    fn find_candidates<const LIMITED: bool>(
         &self,
         services: &Services,
         tried: &[ServiceId],
         base: usize,
-        with_limits: bool,
         found: &mut Vec<Candidate>,
     ) {
         let load = load_of(self.chooser.method());
@@ -221,7 +224,7 @@ impl Vserver {
                 .enumerate()
                 .filter_map(|(position, binding)| {
                     let service = services.at(binding.slot);
-                    let ramp = binding.ramp.as_ref().filter(|_| with_limits);
+                    let ramp = binding.ramp.as_ref().filter(|_| LIMITED);
                     let admitted = service.state == State::Up
                         && service.has_room()
                         && !ramp.is_some_and(|ramp| ramp.holds_back())

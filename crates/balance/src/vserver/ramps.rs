@@ -1,7 +1,7 @@
 //! The ramps of one virtual server's new services: starting, charging, ending them.
 //!
 //! Owns what a single [`Ramp`] cannot know: which services are new, the weights of the others, and
-//! that nobody is refused because of a slow start. Without a new service all of it is one comparison.
+//! whose requests count. Without a new service all of it is one comparison a choice.
 //!
 //! Invariants: `ramps` is the number of bindings with a ramp; a binding has one only while its
 //! service is UP and the virtual server's slow start is on. Time is made good with
@@ -43,11 +43,9 @@ impl Vserver {
     }
 
     /// Moves all ramps on to `now` and ends those that are over, in the order of their ends, as if
-    /// somebody had called at each of them.
-    pub(crate) fn settle_ramps(&mut self, services: &Services, now: Instant) {
-        let Some(terms) = self.terms(services) else {
-            return;
-        };
+    /// somebody had called at each of them. Returns what the others have in common, if any go on.
+    pub(crate) fn settle_ramps(&mut self, services: &Services, now: Instant) -> Option<Terms> {
+        let terms = self.terms(services)?;
         let advance = |(position, binding): (usize, &mut Binding)| {
             let ramp = binding.ramp.as_mut()?;
             let end = ramp.advance(binding.weight.value(), &terms, now)?;
@@ -55,10 +53,14 @@ impl Vserver {
         };
         let bindings = self.bindings.iter_mut().enumerate();
         let mut over: Vec<_> = bindings.filter_map(advance).collect();
+        if over.is_empty() {
+            return Some(terms);
+        }
         over.sort_unstable();
         for (_, position) in over {
             self.end_ramp(position, services);
         }
+        self.terms(services)
     }
 
     /// Ends a ramp: the service goes on as one of the others.
@@ -98,18 +100,23 @@ impl Vserver {
     ///
     /// `found` are the candidates. Where no existing service is UP, none is below one; where those
     /// that are UP cannot take a flow, nothing is compared.
-    pub(super) fn note_levels(&mut self, services: &Services, base: usize, found: &[Candidate]) {
-        let method = self.chooser.method();
-        let Some(terms) = self.terms(services).filter(|_| method.compares_load()) else {
+    pub(super) fn note_levels(
+        &mut self,
+        terms: &Terms,
+        services: &Services,
+        base: usize,
+        found: &[Candidate],
+    ) {
+        if !terms.compares_load {
             return;
-        };
+        }
         let is_existing = |candidate: &&Candidate| self.bindings[candidate.position].ramp.is_none();
         let existing = found.iter().filter(is_existing);
         let lowest = existing.reduce(|best, other| if is_less(other, best) { other } else { best });
         if lowest.is_none() && terms.existing_weight > 0 {
             return;
         }
-        let load = load_of(method);
+        let load = load_of(self.chooser.method());
         for (position, binding) in self.bindings.iter_mut().enumerate() {
             if let Some(ramp) = &mut binding.ramp {
                 let own = Candidate {
@@ -126,14 +133,13 @@ impl Vserver {
     }
 
     /// Charges the choice of the binding at `position`; returns what it paid, if it is new.
-    pub(super) fn charge(&mut self, position: usize, services: &Services) -> Option<u32> {
-        let terms = self.terms(services)?;
+    pub(super) fn charge(&mut self, position: usize, terms: &Terms) -> Option<u32> {
         let is_existing = self.bindings[position].ramp.is_none();
         for binding in &mut self.bindings {
             if let Some(ramp) = &mut binding.ramp {
                 ramp.count_request();
                 if is_existing {
-                    ramp.earn(binding.weight.value(), &terms);
+                    ramp.earn(binding.weight.value(), terms);
                 }
             }
         }
@@ -141,16 +147,13 @@ impl Vserver {
     }
 
     /// Takes a choice that came to nothing out of all ramps that it touched.
-    pub(crate) fn uncharge(&mut self, reservation: &Reservation, services: &Services) {
-        let Some(terms) = self.terms(services) else {
-            return;
-        };
+    pub(crate) fn uncharge(&mut self, reservation: &Reservation, terms: &Terms) {
         let Reservation { choice, paid, .. } = *reservation;
         for binding in &mut self.bindings {
             let Some(ramp) = &mut binding.ramp else {
                 continue;
             };
-            ramp.uncount(choice, paid.is_none(), binding.weight.value(), &terms);
+            ramp.uncount(choice, paid.is_none(), binding.weight.value(), terms);
             if let Some(paid) = paid.filter(|_| binding.serial == reservation.binding) {
                 ramp.return_unused(choice, paid);
             }
@@ -159,7 +162,10 @@ impl Vserver {
 
     /// Returns what all ramps have in common now; none without a ramp.
     pub(super) fn terms(&self, services: &Services) -> Option<Terms> {
-        let slow_start = slow_start(&self.settings).filter(|_| self.ramps > 0)?;
+        if self.ramps == 0 {
+            return None;
+        }
+        let slow_start = slow_start(&self.settings)?;
         let is_up = |binding: &&Binding| services.at(binding.slot).state == State::Up;
         let usable = self.bindings.iter().filter(is_up);
         let weigh = |binding: &Binding| (binding.weight.value(), binding.ramp.is_none());
