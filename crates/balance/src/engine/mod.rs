@@ -121,10 +121,10 @@ impl Engine {
     /// start gets back what it paid.
     pub fn handle_unused(&mut self, reservation: Reservation, now: Instant) {
         let now = self.advance(now);
-        if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
-            if let Some(terms) = vserver.settle_ramps(&self.services, now) {
-                vserver.uncharge(&reservation, &terms);
-            }
+        if let Some(vserver) = self.vservers.get_mut(&reservation.vserver)
+            && let Some(terms) = vserver.settle_ramps(&self.services, now)
+        {
+            vserver.uncharge(&reservation, &terms);
         }
         self.release(&reservation, 1);
     }
