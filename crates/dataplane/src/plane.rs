@@ -130,8 +130,9 @@ impl Dataplane {
         self.shared.udp.set_limit(sessions);
     }
 
-    /// Stops accepting: TCP listening sockets close, and no UDP session begins; flows go on.
-    /// Clients that were queued at a listener are still served.
+    /// Stops accepting: TCP listening sockets close, and no UDP session begins; flows go on, UDP
+    /// sessions until nothing has passed over them for 2 s. Clients that were queued at a listener
+    /// are still served.
     pub fn drain(&mut self) {
         self.shared.drain();
         self.listeners.drop_tcp();
@@ -172,10 +173,10 @@ impl Dataplane {
                 }
                 Output::CloseFlows(which) => self.tell(&Message::CloseFlows(which)),
                 Output::ServiceState(service, state, _) => {
-                    tracing::info!(service = service.0, ?state, "service has changed state");
+                    tracing::debug!(service = service.0, ?state, "service has changed state");
                 }
                 Output::VserverState(vserver, state, _) => {
-                    tracing::info!(
+                    tracing::debug!(
                         vserver = vserver.0,
                         ?state,
                         "virtual server has changed state"

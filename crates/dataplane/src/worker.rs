@@ -200,7 +200,10 @@ impl Worker {
                 self.udp.close_listener(registry, vserver, now);
             }
             Message::CloseFlows(which) => self.close_flows(which, now),
-            Message::Drain => self.tcp.drain(registry, now),
+            Message::Drain => {
+                self.tcp.drain(registry, now);
+                self.udp.drain();
+            }
             Message::Stop => {
                 self.close_flows(ALL, now);
                 self.stopping = true;

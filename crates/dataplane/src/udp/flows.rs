@@ -5,7 +5,7 @@
 //!
 //! The idle rule: a session runs out once no datagram has passed in either direction for the
 //! shorter of the client's and the service's idle limit; `None` is no limit. The limits are those
-//! at the time the session began. A reply that waits unread counts as passed: it is read first.
+//! at the time the session began; a drain shortens them. A reply that waits unread counts as passed: it is read first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -106,6 +106,23 @@ impl Flows {
     /// Returns when a session may have run out.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.expiry.next()
+    }
+
+    /// Lets no session be silent for longer than `limit` from now on.
+    pub(super) fn shorten(&mut self, limit: Duration) {
+        self.expiry = Expiry::default();
+        for (index, (serial, flow)) in &mut self.flows {
+            let idle = flow.idle.map_or(limit, |idle| idle.min(limit));
+            flow.idle = Some(idle);
+            let at = flow.session.last_activity() + idle;
+            self.expiry.set(
+                at,
+                Handle {
+                    index,
+                    serial: *serial,
+                },
+            );
+        }
     }
 
     /// Finds a session that seems to have run out; the caller reads it and then calls `expire`.

@@ -24,6 +24,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
@@ -104,6 +105,11 @@ impl UdpSide {
             let listener = self.listeners.remove(index);
             deregister(registry, listener.socket());
         }
+    }
+
+    /// Ends soon the sessions over which nothing passes any more; no session begins from now on.
+    pub(crate) fn drain(&mut self) {
+        self.flows.shorten(DRAIN_IDLE);
     }
 
     /// Takes a readiness event of one of this side's sockets.
@@ -340,6 +346,9 @@ fn deregister(registry: &Registry, socket: BorrowedFd<'_>) {
 const TURN_BATCHES: usize = 4;
 /// Sessions ended at one time, so that a burst of them does not hold up datagrams.
 const TURN_EXPIRIES: usize = 256;
+/// How long a session may be silent during a drain: an answer under way takes less, and what merely
+/// idles must not hold up the end.
+const DRAIN_IDLE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests;

@@ -294,6 +294,21 @@ fn draining_lets_sessions_go_on_and_begins_none() {
 }
 
 #[test]
+fn draining_ends_sessions_that_only_idle() {
+    for idle_ms in [None, Some(60_000), Some(1_000)] {
+        let mut rig = Rig::new(1, idle_ms, None);
+        rig.send(&rig.client(), 0, b"a", at(0));
+        rig.side.drain();
+        let limit = idle_ms.unwrap_or(u64::MAX).min(2_000);
+        assert_eq!(rig.side.poll_timeout(), Some(at(limit)), "{idle_ms:?}");
+        rig.timeout(at(limit - 1));
+        assert_eq!(rig.side.flows(), 1, "{idle_ms:?}");
+        rig.timeout(at(limit));
+        assert_eq!(rig.side.flows(), 0, "{idle_ms:?}");
+    }
+}
+
+#[test]
 fn other_worker_sends_through_the_session_of_its_owner() {
     let mut owner = Rig::new(1, Some(1_000), None);
     let mut other = owner.beside();
