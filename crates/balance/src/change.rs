@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{ServiceId, VserverId, Weight};
+use crate::{Persistence, ServiceId, VserverId, Weight};
 
 /// What carries the flows of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,6 +115,8 @@ pub struct VserverSettings {
     pub flush_on_down: bool,
     /// How new services are brought in.
     pub slow_start: SlowStart,
+    /// Whether and how clients stick to a service.
+    pub persistence: Option<Persistence>,
 }
 
 /// One service of one virtual server.
@@ -149,4 +151,6 @@ pub enum Change {
     SetWeight(Bind),
     /// A service leaves a virtual server.
     Unbind(VserverId, ServiceId),
+    /// All virtual servers together may have this many persistence entries. Those that exist stay.
+    SetPersistenceLimit(u32),
 }

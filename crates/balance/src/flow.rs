@@ -59,6 +59,17 @@ pub struct Selection {
     pub client_idle: Option<Duration>,
     /// How long the service's side may be silent.
     pub service_idle: Option<Duration>,
+    /// What decided.
+    pub rule: ChosenBy,
+}
+
+/// What decided on the service of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChosenBy {
+    /// The client sticks to it.
+    Persistence,
+    /// The virtual server's method.
+    Method,
 }
 
 /// Why no service could be chosen.
@@ -70,7 +81,8 @@ pub enum Refusal {
     OutOfService,
     /// No bound service is UP (or none is bound).
     Down,
-    /// Every service that is UP is at `maxClient`, or was excluded by the caller.
+    /// Every service that is UP is at `maxClient`, or was excluded by the caller; or the one that the
+    /// client sticks to is at `maxClient`, and its persistence is not to be skipped.
     Full,
 }
 

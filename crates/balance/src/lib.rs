@@ -32,6 +32,7 @@
 //!     idle: None,
 //!     flush_on_down: false,
 //!     slow_start: SlowStart::default(),
+//!     persistence: None,
 //! };
 //! engine.apply(&Change::AddVserver(vserver, settings), start);
 //! for (service, port) in [(ServiceId(1), 8001), (ServiceId(2), 8002)] {
@@ -109,6 +110,7 @@ mod flow;
 mod ids;
 mod method;
 mod output;
+mod persistence;
 mod ramp;
 mod rate;
 mod service;
@@ -124,8 +126,13 @@ pub use change::{
 };
 pub use counters::Counters;
 pub use engine::Engine;
-pub use flow::{CloseReason, FlowKey, Refusal, Reservation, Selection};
+pub use flow::{ChosenBy, CloseReason, FlowKey, Refusal, Reservation, Selection};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
 pub use output::{CloseFlows, Output};
+pub use persistence::{
+    AddressMask, GroupId, MaskError, Persistence, PersistenceCursor, PersistenceFilter,
+    PersistenceKey, PersistenceKind, PersistencePage, PersistenceRow, PersistenceStatus,
+    PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
+};
 pub use snapshot::{BindingStatus, RampStatus, ServiceStatus, Snapshot, State, VserverStatus};
 pub use time::Instant;

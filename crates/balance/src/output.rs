@@ -33,4 +33,12 @@ pub enum Output {
     ServiceState(ServiceId, State, Instant),
     /// A virtual server changed state.
     VserverState(VserverId, State, Instant),
+    /// There are as many persistence entries as there may be: from now on clients that have none are
+    /// balanced without one. Said again after the number has been an eighth below the limit.
+    PersistenceFull {
+        /// The most entries there may be.
+        limit: u64,
+        /// Since when.
+        at: Instant,
+    },
 }

@@ -1,6 +1,6 @@
 //! What the core shows of itself at one moment.
 
-use crate::{Instant, RampUnit, ServiceId, VserverId, Weight};
+use crate::{Instant, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
 
 /// The state of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +92,8 @@ pub struct VserverStatus {
     pub packets_in: u64,
     /// Packets from the services.
     pub packets_out: u64,
+    /// Its persistence, if it has one.
+    pub persistence: Option<PersistenceStatus>,
     /// Its services in bind order.
     pub bindings: Vec<BindingStatus>,
 }

@@ -247,6 +247,7 @@ impl Vserver {
             idle: self.settings.idle(Key::CltTimeout),
             flush_on_down: flush_on_down(&self.settings),
             slow_start: self.slow_start(),
+            persistence: None,
         }
     }
 

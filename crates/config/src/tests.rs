@@ -74,6 +74,7 @@ fn tcp_vserver(listen: Option<&str>) -> VserverSettings {
             unit: RampUnit::PerSecond,
             interval: std::time::Duration::ZERO,
         },
+        persistence: None,
     }
 }
 

@@ -173,7 +173,8 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::RemoveService(_)
             | Change::Bind(_)
             | Change::SetWeight(_)
-            | Change::Unbind(..) => {}
+            | Change::Unbind(..)
+            | Change::SetPersistenceLimit(_) => {}
         }
     }
     wanted

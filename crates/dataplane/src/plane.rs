@@ -182,6 +182,12 @@ impl Dataplane {
                         "virtual server has changed state"
                     );
                 }
+                Output::PersistenceFull { limit, .. } => {
+                    tracing::warn!(
+                        limit,
+                        "no room for more persistence entries: new clients do not stick to a service"
+                    );
+                }
                 Output::CloseListener(_) => {}
             }
         }

@@ -1,6 +1,7 @@
 //! What all workers and the controller share: the engine behind its lock, and what wakes the
 //! controller. Nothing of one TCP connection is here.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,9 +41,11 @@ struct Guarded {
 impl Shared {
     /// Makes the state around a new engine.
     pub(crate) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        // The only randomness that the standard library gives away: the keys of a hash.
+        let seed = RandomState::new().build_hasher().finish();
         Self {
             engine: Mutex::new(Guarded {
-                engine: Engine::new(),
+                engine: Engine::with_seed(seed),
                 armed: None,
                 woken: false,
             }),

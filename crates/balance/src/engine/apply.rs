@@ -34,6 +34,7 @@ impl Engine {
             Change::Bind(bind) => self.bind(bind, now),
             Change::SetWeight(bind) => self.set_weight(bind),
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
+            Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
         }
     }
 
@@ -80,13 +81,18 @@ impl Engine {
         let vserver = Vserver::new(settings.clone(), now);
         let former = self.vservers.insert(id, vserver);
         assert!(former.is_none(), "virtual server {} exists already", id.0);
+        if let Some(persistence) = &settings.persistence {
+            self.persistence.join(id, persistence);
+        }
         self.open_listener(id, settings);
     }
 
     fn set_vserver(&mut self, id: VserverId, settings: &VserverSettings, now: Instant) {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         let former = (vserver.settings.listen, vserver.settings.protocol);
+        let table = vserver.table(id);
         vserver.set(settings.clone(), &self.services, now);
+        self.set_persistence(id, table);
         if former != (settings.listen, settings.protocol) {
             let (listen, protocol) = former;
             if listen.is_some() {
@@ -103,6 +109,7 @@ impl Engine {
 
     fn remove_vserver(&mut self, id: VserverId) {
         let vserver = self.vservers.remove(&id).expect(PLANNED);
+        self.drop_persistence(id, &vserver);
         for binding in &vserver.bindings {
             let service = self.services.at_mut(binding.slot);
             service.bound_by.retain(|bound_by| *bound_by != id);
@@ -143,8 +150,12 @@ impl Engine {
             "service {} is not bound",
             service.0
         );
+        let table = vserver.table(id);
         let bound_by = &mut self.services.get_mut(service).expect(PLANNED).bound_by;
         bound_by.retain(|bound_by| *bound_by != id);
+        if let Some(table) = table {
+            self.persistence.unbind(table, service, bound_by);
+        }
         self.close_flows(Some(id), Some(service));
         self.update_vserver(id, now);
     }

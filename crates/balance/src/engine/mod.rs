@@ -2,14 +2,16 @@
 //!
 //! Owns the objects, the sampling of their counters and the queue of outputs. This file has the
 //! inputs and outputs of running traffic; how configuration takes effect is in `apply`, what is
-//! shown in `status`.
+//! shown in `status`, who sticks to what in `sticky`.
 
 mod apply;
 mod status;
+mod sticky;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::method::Candidate;
+use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
 use crate::services::Services;
 use crate::timeline::Timeline;
@@ -25,8 +27,9 @@ use crate::{
 /// callers read the clock before they hold the lock. Every call also takes the samples that have
 /// become due, so a late `handle_timeout` costs accuracy only while nothing else calls either.
 ///
-/// The queue of outputs is bounded by its reader: only [`Engine::apply`] adds to it, a few entries
-/// for each object that changed, and whoever applies a change drains it afterwards.
+/// The queue of outputs is bounded by its reader: [`Engine::apply`] adds to it, a few entries for each
+/// object that changed, and whoever applies a change drains it afterwards; [`Engine::select`] adds
+/// one when the persistence entries have reached their limit, and then no more until many are gone.
 #[derive(Debug)]
 pub struct Engine {
     now: Instant,
@@ -34,6 +37,7 @@ pub struct Engine {
     vservers: BTreeMap<VserverId, Vserver>,
     window_times: Timeline<WINDOW_SLOTS>,
     rate_times: Timeline<RATE_SLOTS>,
+    persistence: Tables,
     outputs: VecDeque<Output>,
     /// Bindings ever made.
     binding_serial: u64,
@@ -42,14 +46,23 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Makes an engine without objects.
+    /// Makes an engine without objects, with a seed that everybody knows: for tests and simulations.
     pub fn new() -> Self {
+        Self::with_seed(0)
+    }
+
+    /// Makes an engine without objects.
+    ///
+    /// `seed` keys the hash under which clients are found. It changes no decision; who does not know
+    /// it cannot choose addresses that make each look-up slow.
+    pub fn with_seed(seed: u64) -> Self {
         Self {
             now: Instant::default(),
             services: Services::default(),
             vservers: BTreeMap::new(),
             window_times: Timeline::new(WINDOW_STEP, WINDOW_SPAN),
             rate_times: Timeline::new(RATE_STEP, RATE_SPAN),
+            persistence: Tables::new(seed),
             outputs: VecDeque::new(),
             binding_serial: 0,
             scratch: Vec::new(),
@@ -60,15 +73,18 @@ impl Engine {
     ///
     /// The place is taken before the next choice is made, so `maxClient` and the counts that
     /// methods compare are exact. `tried` are services that already failed this flow; they are left
-    /// out. A flow that is retried is a hit of each service it was given to. `flow` is for methods
-    /// that look at the client; those that exist so far do not.
+    /// out. A flow that is retried is a hit of each service it was given to.
+    ///
+    /// With persistence, what the client sticks to decides before the method does, whether or not the
+    /// service is in its slow start: such a flow counts there like any other, and costs the service
+    /// what credit it has, but the method's turn and comparison stay out of it.
     ///
     /// # Errors
     /// [`Refusal`] says why no service could be chosen.
     pub fn select(
         &mut self,
         vserver: VserverId,
-        _flow: &FlowKey,
+        flow: &FlowKey,
         tried: &[ServiceId],
         now: Instant,
     ) -> Result<Selection, Refusal> {
@@ -76,9 +92,12 @@ impl Engine {
         let base = self.window_times.base_slot();
         let id = vserver;
         let vserver = self.vservers.get_mut(&id).ok_or(Refusal::NoVserver)?;
-        let Chosen { position, paid } = vserver
-            .choose(&self.services, tried, base, now, &mut self.scratch)
+        let table = vserver.table(id);
+        let held = table.and_then(|table| self.persistence.find(table, flow, now));
+        let chosen = vserver
+            .choose(&self.services, tried, base, now, held, &mut self.scratch)
             .inspect_err(|_| vserver.refused += 1)?;
+        let Chosen { position, paid, .. } = chosen;
 
         vserver.active += 1;
         vserver.hits += 1;
@@ -88,7 +107,7 @@ impl Engine {
         let service = self.services.at_mut(binding.slot);
         service.active += 1;
         service.hits += 1;
-        Ok(Selection {
+        let selection = Selection {
             reservation: Reservation {
                 vserver: id,
                 service: binding.service,
@@ -101,7 +120,13 @@ impl Engine {
             vserver_counters: vserver.counters.clone(),
             client_idle: vserver.settings.idle,
             service_idle: service.settings.idle,
-        })
+            rule: chosen.rule,
+        };
+        if let Some(table) = table {
+            let kept = held.filter(|_| chosen.keeps_entry);
+            self.note_entry(table, flow, kept, &selection.reservation, now);
+        }
+        Ok(selection)
     }
 
     /// Takes a place back: the flow has ended for `reason`.
@@ -118,7 +143,7 @@ impl Engine {
     /// Takes a place back that was never used; it counts nowhere, as if it had not been given.
     ///
     /// Only its turn is spent: later choices may have been made on top of it. A service in its slow
-    /// start gets back what it paid.
+    /// start gets back what it paid. A persistence entry that it made or renewed stays.
     pub fn handle_unused(&mut self, reservation: Reservation, now: Instant) {
         let now = self.advance(now);
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver)
@@ -141,17 +166,21 @@ impl Engine {
         }
     }
 
-    /// Does what is due at `now`: samples the traffic windows.
+    /// Does what is due at `now`: samples the traffic windows, and frees the places of persistence
+    /// entries that have ended, a bounded number per call.
     ///
     /// Slow starts need no deadline: whatever asks for them (a choice, a change, a status) first
     /// goes through the time that has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.advance(now);
+        let now = self.advance(now);
+        self.persistence.sweep(now);
     }
 
-    /// Returns when `handle_timeout` wants to be called next; never without services.
+    /// Returns when `handle_timeout` wants to be called next; never without services and entries.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        (!self.services.is_empty()).then(|| self.window_times.due())
+        let windows = (!self.services.is_empty()).then(|| self.window_times.due());
+        let entries = self.persistence.due(self.now);
+        windows.into_iter().chain(entries).min()
     }
 
     /// Returns the next thing to do, in the order it came up.

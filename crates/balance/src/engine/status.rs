@@ -10,6 +10,7 @@ impl Engine {
     pub fn snapshot(&mut self, now: Instant) -> Snapshot {
         let now = self.advance(now);
         self.settle_ramps(now);
+        self.persistence.sweep(now);
         let services = self.services.iter();
         let vservers = self.vservers.iter();
         Snapshot {
@@ -32,6 +33,7 @@ impl Engine {
     /// Shows one virtual server.
     pub fn vserver_status(&mut self, id: VserverId, now: Instant) -> Option<VserverStatus> {
         let now = self.advance(now);
+        self.persistence.sweep(now);
         let vserver = self.vservers.get_mut(&id)?;
         vserver.settle_ramps(&self.services, now);
         let vserver = self.vservers.get(&id)?;
@@ -46,6 +48,10 @@ impl Engine {
 
     fn show_vserver(&self, id: VserverId, vserver: &Vserver) -> VserverStatus {
         let rate = self.rate_times.base_slot();
-        vserver.status(id, &self.services, rate, self.rate_times.base_age(self.now))
+        let status = vserver.status(id, &self.services, rate, self.rate_times.base_age(self.now));
+        VserverStatus {
+            persistence: vserver.table(id).map(|key| self.persistence.status(key)),
+            ..status
+        }
     }
 }

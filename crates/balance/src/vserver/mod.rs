@@ -2,20 +2,23 @@
 //!
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
-//! were unbound meanwhile. What a slow start adds is in `ramps`.
+//! were unbound meanwhile. What a slow start adds is in `ramps`, what persistence does in `sticky`.
 
 mod ramps;
+mod sticky;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::sticky::Honour;
 use crate::method::{Candidate, Chooser, load_of};
+use crate::persistence::Held;
 use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    BindingStatus, Counters, Instant, Refusal, ServiceId, State, VserverId, VserverSettings,
-    VserverStatus, Weight,
+    BindingStatus, ChosenBy, Counters, Instant, Refusal, ServiceId, State, VserverId,
+    VserverSettings, VserverStatus, Weight,
 };
 
 /// All that the core keeps of a virtual server.
@@ -43,6 +46,10 @@ pub(crate) struct Chosen {
     pub(crate) position: usize,
     /// What a new service paid; none if it is not new.
     pub(crate) paid: Option<u32>,
+    /// What decided.
+    pub(crate) rule: ChosenBy,
+    /// Whether the client's entry stays with the service it names.
+    pub(crate) keeps_entry: bool,
 }
 
 /// One bound service.
@@ -127,7 +134,8 @@ impl Vserver {
         Some(std::mem::replace(&mut self.state, state))
     }
 
-    /// Chooses a binding for a flow; `scratch` is room for the candidates.
+    /// Chooses a binding for a flow whose client has the entry `held`; `scratch` is room for the
+    /// candidates.
     ///
     /// Slow start refuses nobody: where only services at their limit are left, the limits are
     /// lifted for this choice.
@@ -140,6 +148,7 @@ impl Vserver {
         tried: &[ServiceId],
         base: usize,
         now: Instant,
+        held: Option<Held>,
         scratch: &mut Vec<Candidate>,
     ) -> Result<Chosen, Refusal> {
         match self.state {
@@ -148,6 +157,15 @@ impl Vserver {
             State::Up => {}
         }
         let terms = self.settle_ramps(services, now);
+        let mut keeps_entry = false;
+        match held.map(|held| self.honour(&held, services, tried)) {
+            Some(Honour::Take(position)) => {
+                return Ok(self.take(position, ChosenBy::Persistence, true, terms));
+            }
+            Some(Honour::Refuse) => return Err(Refusal::Full),
+            Some(Honour::Bypass) => keeps_entry = true,
+            Some(Honour::Rebind) | None => {}
+        }
         if terms.is_some() {
             self.find_candidates::<true>(services, tried, base, scratch);
         }
@@ -161,9 +179,24 @@ impl Vserver {
             self.note_levels(terms, services, base, scratch);
         }
         let position = scratch[self.chooser.select(scratch, terms.is_some())].position;
+        Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
+    }
+
+    /// Counts the choice of the binding at `position`.
+    fn take(
+        &mut self,
+        position: usize,
+        rule: ChosenBy,
+        keeps_entry: bool,
+        terms: Option<Terms>,
+    ) -> Chosen {
         self.choices += 1;
-        let paid = terms.and_then(|terms| self.charge(position, &terms));
-        Ok(Chosen { position, paid })
+        Chosen {
+            position,
+            paid: terms.and_then(|terms| self.charge(position, &terms)),
+            rule,
+            keeps_entry,
+        }
     }
 
     /// Keeps a sample for the rates.
@@ -195,6 +228,7 @@ impl Vserver {
             bytes_out_per_s: per_second.bytes_out,
             packets_in: self.counters.packets_in(),
             packets_out: self.counters.packets_out(),
+            persistence: None,
             bindings: self.show_bindings(services, per_second.hits),
         }
     }

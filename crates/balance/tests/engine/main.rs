@@ -8,6 +8,7 @@
 mod differential;
 mod lifecycle;
 mod limits;
+mod persistence;
 mod random;
 mod rig;
 mod round_robin;

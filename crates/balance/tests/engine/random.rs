@@ -220,7 +220,10 @@ impl World {
                 Output::VserverState(id, state, _) => {
                     assert_ne!(self.front_states.insert(id, state), Some(state));
                 }
-                Output::OpenListener { .. } | Output::CloseListener(_) | Output::CloseFlows(_) => {}
+                Output::OpenListener { .. }
+                | Output::CloseListener(_)
+                | Output::CloseFlows(_)
+                | Output::PersistenceFull { .. } => {}
             }
             self.trace.push(format!("{output:?}"));
         }

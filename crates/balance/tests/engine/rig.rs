@@ -198,6 +198,7 @@ pub(crate) fn vserver(method: Method) -> VserverSettings {
         idle: None,
         flush_on_down: false,
         slow_start: SlowStart::default(),
+        persistence: None,
     }
 }
 

@@ -15,6 +15,7 @@ fn settings(protocol: Protocol, listen: SocketAddr) -> VserverSettings {
         idle: None,
         flush_on_down: false,
         slow_start: SlowStart::default(),
+        persistence: None,
     }
 }
 

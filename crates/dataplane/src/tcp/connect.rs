@@ -123,6 +123,10 @@ impl TcpSide {
         true
     }
 
+    #[expect(
+        clippy::result_large_err,
+        reason = "the place of a failed attempt is given back; a box would cost an allocation"
+    )]
     fn attempt(
         &mut self,
         registry: &Registry,

@@ -73,6 +73,7 @@ impl Rig {
                 idle: client_idle.map(Duration::from_millis),
                 flush_on_down: true,
                 slow_start: SlowStart::default(),
+                persistence: None,
             },
         )];
         for (service, number) in services.iter().zip(1..) {

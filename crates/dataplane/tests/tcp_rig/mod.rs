@@ -208,6 +208,7 @@ pub(crate) fn vserver_settings(listen: SocketAddr, idle: Idle) -> VserverSetting
         idle: idle.client,
         flush_on_down: false,
         slow_start: SlowStart::default(),
+        persistence: None,
     }
 }
 

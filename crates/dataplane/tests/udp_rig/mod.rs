@@ -228,6 +228,7 @@ impl Rig {
             idle: self.idle,
             flush_on_down: true,
             slow_start: SlowStart::default(),
+            persistence: None,
         };
         let mut changes = vec![Change::AddVserver(vserver, settings)];
         for (number, service) in (self.services + 1..).zip(services) {

@@ -48,6 +48,7 @@ fn selection() -> Selection {
                 idle: None,
                 flush_on_down: true,
                 slow_start: SlowStart::default(),
+                persistence: None,
             },
         ),
         Change::Bind(Bind {

@@ -1,0 +1,97 @@
+//! What a persistence entry means for a flow of a virtual server.
+//!
+//! Owns nothing: entries are in `persistence`, where the rules are written down too.
+
+use super::{Binding, Vserver};
+use crate::persistence::{Held, TableKey};
+use crate::services::Services;
+use crate::{ServiceId, SkipPersistence, State, VserverId};
+
+/// What follows from the entry of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Honour {
+    /// The binding at this position takes the flow.
+    Take(usize),
+    /// Nobody takes the flow.
+    Refuse,
+    /// The method chooses, and the entry stays as it is.
+    Bypass,
+    /// The method chooses, and the client sticks to what it chooses.
+    Rebind,
+}
+
+impl Vserver {
+    /// Returns the table of the virtual server, whose id is given, if clients stick to services.
+    pub(crate) fn table(&self, id: VserverId) -> Option<TableKey> {
+        let persistence = self.settings.persistence.as_ref()?;
+        Some(TableKey::of(id, persistence))
+    }
+
+    /// Returns what the entry of a client means now.
+    ///
+    /// A slow start holds nobody back who sticks to the service.
+    pub(super) fn honour(&self, held: &Held, services: &Services, tried: &[ServiceId]) -> Honour {
+        let (Some(persistence), Some(position)) =
+            (&self.settings.persistence, self.heir(held, services, tried))
+        else {
+            return Honour::Rebind;
+        };
+        match (
+            usability(&self.bindings[position], services, tried),
+            persistence.skip,
+        ) {
+            (Usability::Free, _) => Honour::Take(position),
+            (Usability::Full, SkipPersistence::None) => Honour::Refuse,
+            (Usability::Full, SkipPersistence::Bypass) => Honour::Bypass,
+            (Usability::Full, SkipPersistence::ReLb) | (Usability::Unusable, _) => Honour::Rebind,
+        }
+    }
+
+    /// Returns the position of the binding for who sticks to a service: the service itself, or, in a
+    /// group, the best one on the same server.
+    fn heir(&self, held: &Held, services: &Services, tried: &[ServiceId]) -> Option<usize> {
+        let bindings = &self.bindings;
+        // Bind order is the order of serials.
+        let own = bindings.binary_search_by_key(&held.binding, |binding| binding.serial);
+        let is_in_group = self.settings.persistence.is_some_and(|p| p.group.is_some());
+        if !is_in_group {
+            return own.ok();
+        }
+        let address = services.get(held.service)?.settings.address;
+        let ranked = bindings
+            .iter()
+            .enumerate()
+            .filter_map(|(position, binding)| {
+                let other = services.at(binding.slot).settings.address;
+                let usability = usability(binding, services, tried);
+                let is_other = binding.service != held.service;
+                let rank = (
+                    usability,
+                    is_other,
+                    other.port() != address.port(),
+                    position,
+                );
+                (other.ip() == address.ip()).then_some(rank)
+            });
+        ranked.min().map(|(.., position)| position)
+    }
+}
+
+/// Whether a binding can take a flow, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Usability {
+    Free,
+    Full,
+    Unusable,
+}
+
+fn usability(binding: &Binding, services: &Services, tried: &[ServiceId]) -> Usability {
+    let service = services.at(binding.slot);
+    if service.state != State::Up || tried.contains(&binding.service) {
+        Usability::Unusable
+    } else if service.has_room() {
+        Usability::Free
+    } else {
+        Usability::Full
+    }
+}

@@ -1,0 +1,8 @@
+//! Claims about persistence: who sticks to what, until when, and what is shown of it.
+
+mod bench;
+mod groups;
+mod keys;
+mod limit;
+mod states;
+mod time;
