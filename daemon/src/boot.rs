@@ -61,6 +61,7 @@ pub(crate) fn load(
             }),
         }
     }
+    dataplane.handle_booted();
     Ok(NsConf::loaded(path, failed, config))
 }
 

@@ -4,14 +4,15 @@
 //! configuration, services of a virtual server in the order they were bound.
 
 use std::collections::HashMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sluice_balance::{
-    Instant, ServiceId, ServiceStatus, Snapshot, State, VserverId, VserverStatus,
+    BindingStatus, Instant, RampUnit, ServiceId, ServiceStatus, Snapshot, State, VserverId,
+    VserverStatus,
 };
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
-use sluice_protocol::Row;
+use sluice_protocol::{Row, SlowStart};
 
 use crate::ns_conf::unix_ms;
 
@@ -127,12 +128,33 @@ impl<'a> View<'a> {
         self.vservers[&vserver.id()]
     }
 
+    /// Returns the slow start of a bound service, while it is new.
+    fn slow_start(&self, binding: &BindingStatus) -> Option<SlowStart> {
+        let ramp = binding.ramp?;
+        let unit = match ramp.unit {
+            RampUnit::PerSecond => "PER_SECOND",
+            RampUnit::Percent => "PERCENT",
+        };
+        Some(SlowStart {
+            limit: ramp.limit,
+            unit: unit.to_owned(),
+            requests: ramp.chosen,
+            requests_total: ramp.requests,
+            age_ms: millis(self.now.duration_since(ramp.since)),
+            next_step_ms: ramp.next_step.map(|at| millis(at.duration_since(self.now))),
+            end_ms: ramp.end.map(|at| millis(at.duration_since(self.now))),
+        })
+    }
+
     /// Returns how long ago `since` was and when that was, milliseconds since 1970 UTC.
     fn age(&self, since: Instant) -> (u64, u64) {
-        let age = self.now.duration_since(since);
-        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        let age_ms = millis(self.now.duration_since(since));
         (age_ms, unix_ms(self.wall).saturating_sub(age_ms))
     }
+}
+
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns the answer of `show ns version`.

@@ -10,6 +10,7 @@ use sluice_protocol::{BoundStat, VserverStat};
 use super::Form;
 use super::layout::{Columns, window_mbit};
 use super::stat_service::{push_counter, push_gauge, push_statistics_head};
+use super::vserver::slow_start_now;
 
 /// Adds the statistics of virtual servers; nothing for none.
 pub(crate) fn push(text: &mut String, form: Form, rows: &[&VserverStat]) {
@@ -111,5 +112,18 @@ fn push_bound(text: &mut String, rows: &[BoundStat]) {
             .right(103, window_mbit(row.window_bytes))
             .right(119, row.window_packets);
         text.push_str(&line.finish());
+    }
+    push_slow_starts(text, rows);
+}
+
+fn push_slow_starts(text: &mut String, rows: &[BoundStat]) {
+    let new = rows
+        .iter()
+        .filter_map(|row| row.slow_start.as_ref().map(|ramp| (row, ramp)));
+    for (index, (row, ramp)) in new.enumerate() {
+        if index == 0 {
+            text.push_str("\nSlow Start of New Service(s)\n");
+        }
+        text.push_str(&format!("{}: {}\n", row.name, slow_start_now(ramp)));
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use sluice_protocol::{
     BoundService, BoundStat, ConfigStatus, ServerRow, ServerService, ServiceRow, ServiceStat,
-    VserverRow, VserverStat,
+    SlowStart, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -53,6 +53,7 @@ fn bound(name: &str, state: &str, weight: u64) -> BoundService {
         service_type: "TCP".to_owned(),
         state: state.to_owned(),
         weight,
+        slow_start: None,
     }
 }
 
@@ -249,6 +250,7 @@ fn statistics_of_one_virtual_server_show_what_the_choice_looks_at() {
         active: 3,
         window_bytes: 8_750_000,
         window_packets: 41,
+        slow_start: None,
     };
     let expected = "
 Virtual Server Summary
@@ -366,4 +368,35 @@ fn the_configuration_tells_what_is_unsaved_and_what_failed() {
 fn lines_are_printed_as_they_are() {
     let rows = [Row::Line("add server a 1.1.1.1".to_owned())];
     assert_eq!(show(&rows, Form::List), "add server a 1.1.1.1\n");
+}
+
+#[test]
+fn slow_start_of_a_new_service_is_shown_with_its_limit_its_share_and_its_end() {
+    let mut ramp = SlowStart {
+        limit: 50,
+        unit: "PERCENT".to_owned(),
+        requests: 12,
+        requests_total: 340,
+        age_ms: 7_999,
+        next_step_ms: Some(2_001),
+        end_ms: Some(12_001),
+    };
+    let mut service = bound("s2", "UP", 3);
+    service.slow_start = Some(ramp.clone());
+    let row = vserver(Some(vec![bound("s1", "UP", 1), service]));
+    let shown = show(&[Row::Vserver(row)], Form::Single);
+    let expected = "\
+1) s1 (10.0.1.1: 80) - TCP State: UP\tWeight: 1
+2) s2 (10.0.1.1: 80) - TCP State: UP\tWeight: 3
+\tSlow start: at most 50 PERCENT, 12 of 340 requests in 7 s, next step in 3 s, full share in about 13 s
+";
+    assert!(shown.ends_with(expected), "{shown}");
+
+    ramp.unit = "PER_SECOND".to_owned();
+    ramp.next_step_ms = None;
+    ramp.end_ms = None;
+    assert_eq!(
+        vserver::slow_start_now(&ramp),
+        "at most 50 PER_SECOND, 12 of 340 requests in 7 s, until the rate is changed"
+    );
 }

@@ -1,7 +1,7 @@
 //! `show lb vserver`.
 
 use jiff::tz::TimeZone;
-use sluice_protocol::{BoundService, VserverRow};
+use sluice_protocol::{BoundService, SlowStart, VserverRow};
 use std::collections::BTreeMap;
 
 use super::layout::{option, push_parts};
@@ -112,4 +112,27 @@ fn push_bound(text: &mut String, index: usize, service: &BoundService) {
         service.state,
         service.weight
     ));
+    if let Some(ramp) = &service.slow_start {
+        text.push_str(&format!("\tSlow start: {}\n", slow_start_now(ramp)));
+    }
+}
+
+/// Says in one line how a new service is brought in.
+pub(crate) fn slow_start_now(ramp: &SlowStart) -> String {
+    let mut line = format!(
+        "at most {} {}, {} of {} requests in {} s",
+        ramp.limit,
+        ramp.unit,
+        ramp.requests,
+        ramp.requests_total,
+        ramp.age_ms / 1000,
+    );
+    match ramp.next_step_ms {
+        Some(ms) => line.push_str(&format!(", next step in {} s", ms.div_ceil(1000))),
+        None => line.push_str(", until the rate is changed"),
+    }
+    if let Some(ms) = ramp.end_ms {
+        line.push_str(&format!(", full share in about {} s", ms.div_ceil(1000)));
+    }
+    line
 }

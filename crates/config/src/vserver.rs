@@ -51,7 +51,6 @@ impl Config {
         self.check_listener(&vserver)?;
         let mut plan = Plan::default();
         plan.take_options(command, &mut vserver.settings)?;
-        plan.warnings.extend(slow_start_warning(command, &vserver));
         plan.put_vserver(None, vserver);
         Ok(plan)
     }
@@ -72,7 +71,6 @@ impl Config {
             after.listen = words::listen_at(address, before.listen.port())?;
             self.check_listener(&after)?;
         }
-        plan.warnings.extend(slow_start_warning(command, &after));
         plan.put_vserver(Some(before), after);
         self.set_weight(&mut plan, before, command)?;
         Ok(plan)
@@ -129,21 +127,6 @@ impl Config {
         let vserver = self.vserver(name);
         vserver.ok_or_else(|| refusal::missing("name", name, "lb vserver"))
     }
-}
-
-/// The core keeps the parameters of the slow start but does not ramp yet, and who sets them should
-/// not find that out from a service that falls over.
-fn slow_start_warning(command: &Command, vserver: &Vserver) -> Option<String> {
-    let touched = [
-        Key::NewServiceRequest,
-        Key::NewServiceRequestUnit,
-        Key::NewServiceRequestIncrementInterval,
-    ];
-    let touched = touched.into_iter().any(|key| command.arg(key).is_some());
-    (touched && vserver.slow_start().rate > 0).then(|| {
-        "-newServiceRequest has no effect yet [new services get their full share at once]"
-            .to_owned()
-    })
 }
 
 /// Each listens with a socket per worker; a process has 1,048,576 descriptors at most by default.

@@ -103,6 +103,13 @@ impl Dataplane {
         self.shared.with_engine(|_| ());
     }
 
+    /// Says that the configuration of the start is loaded: what it bound is not new to anybody.
+    pub fn handle_booted(&self) {
+        let now = self.now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.handle_booted(now));
+    }
+
     /// Drains the engine's outputs and does what is due; returns when to call it next.
     pub fn handle_wake(&mut self) -> Option<Duration> {
         let now = clock::now();

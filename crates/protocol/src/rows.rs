@@ -124,6 +124,27 @@ pub struct BoundService {
     pub state: String,
     /// Its weight.
     pub weight: u64,
+    /// Its slow start, while it is new on the virtual server.
+    pub slow_start: Option<SlowStart>,
+}
+
+/// The slow start of a new service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowStart {
+    /// The limit now: requests per second, or percent of what an existing service gets.
+    pub limit: u64,
+    /// What `limit` counts: `PER_SECOND` or `PERCENT`.
+    pub unit: String,
+    /// Requests it got since it is new.
+    pub requests: u64,
+    /// Requests of the whole virtual server since then.
+    pub requests_total: u64,
+    /// How long it has been new.
+    pub age_ms: u64,
+    /// How long until the limit rises; `None` under a manual limit.
+    pub next_step_ms: Option<u64>,
+    /// How long until it is no longer new, an estimate; `None` under a manual limit.
+    pub end_ms: Option<u64>,
 }
 
 /// Statistics of a service.
@@ -207,6 +228,8 @@ pub struct BoundStat {
     pub active: u64,
     pub window_bytes: u64,
     pub window_packets: u64,
+    /// Its slow start, while it is new on the virtual server.
+    pub slow_start: Option<SlowStart>,
 }
 
 /// The configuration as a whole.

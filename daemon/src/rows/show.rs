@@ -53,15 +53,16 @@ impl View<'_> {
     pub(super) fn vserver(&self, vserver: &Vserver, detail: bool) -> Row {
         let status = self.vserver_status(vserver);
         let (state_age_ms, state_change_unix_ms) = self.age(status.since);
-        let bound = vserver.bindings().iter().map(|binding| {
-            let (service, status) = self.services[&binding.service];
+        let bound = status.bindings.iter().map(|binding| {
+            let (service, _) = self.services[&binding.service];
             BoundService {
                 name: service.name().to_owned(),
                 address: service.address().ip().to_string(),
                 port: service.address().port().to_string(),
                 service_type: service.service_type().name().to_owned(),
-                state: shown(status.state),
+                state: shown(binding.state),
                 weight: binding.weight.value(),
+                slow_start: self.slow_start(binding),
             }
         });
         Row::Vserver(VserverRow {

@@ -88,6 +88,7 @@ impl View<'_> {
             active: binding.active,
             window_bytes: status.window_bytes,
             window_packets: status.window_packets,
+            slow_start: self.slow_start(binding),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
-use sluice_balance::Engine;
+use sluice_balance::{Engine, RampStatus};
 use sluice_command::parse;
 use sluice_config::plan_line;
 use sluice_protocol::{
@@ -78,6 +78,15 @@ impl World {
         first.packets_out = 410;
         first.bindings[0].hits = 411;
         first.bindings[0].active = 412;
+        first.bindings[0].ramp = Some(RampStatus {
+            unit: RampUnit::Percent,
+            limit: 50,
+            chosen: 421,
+            requests: 422,
+            since: at_ms(4_500),
+            next_step: Some(at_ms(6_500)),
+            end: None,
+        });
         snapshot
     }
 
@@ -91,6 +100,19 @@ impl World {
 
 fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
+}
+
+/// That of the first binding of the snapshot.
+fn slow_start() -> SlowStart {
+    SlowStart {
+        limit: 50,
+        unit: text("PERCENT"),
+        requests: 421,
+        requests_total: 422,
+        age_ms: 500,
+        next_step_ms: Some(1_500),
+        end_ms: None,
+    }
 }
 
 fn text(word: &str) -> String {
@@ -174,6 +196,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         service_type: text("TCP"),
         state: text(state),
         weight,
+        slow_start: None,
     };
     let rows = world.rows("show lb vserver v1").unwrap();
     let [Row::Vserver(row)] = rows.as_slice() else {
@@ -196,7 +219,10 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         services_active: 1,
         settings: row.settings.clone(),
         bound: Some(vec![
-            bound("s2", "10.0.0.1", "8002", "UP", 3),
+            BoundService {
+                slow_start: Some(slow_start()),
+                ..bound("s2", "10.0.0.1", "8002", "UP", 3)
+            },
             bound("s3", "2001:db8::2", "8003", "OUT OF SERVICE", 2),
         ]),
     };
@@ -283,6 +309,7 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         active: 0,
         window_bytes: 310,
         window_packets: 311,
+        slow_start: None,
     };
     let expected = VserverStat {
         name: text("v1"),
@@ -309,6 +336,7 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
                 active: 412,
                 window_bytes: 210,
                 window_packets: 211,
+                slow_start: Some(slow_start()),
                 ..bound("s2", "10.0.0.1", "8002", "UP", 3)
             },
             bound("s3", "2001:db8::2", "8003", "OFS", 2),

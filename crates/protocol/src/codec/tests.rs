@@ -9,7 +9,7 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 use super::*;
 use crate::{
     BoundService, BoundStat, ConfigStatus, Hello, Reply, Request, Row, ServerRow, ServerService,
-    ServiceRow, ServiceStat, VERSION, VserverRow, VserverStat,
+    ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -169,6 +169,7 @@ fn vserver_row() -> VserverRow {
             service_type: "UDP".to_owned(),
             state: "OUT OF SERVICE".to_owned(),
             weight: 100,
+            slow_start: None,
         }]),
     }
 }
@@ -229,6 +230,15 @@ fn vserver_stat() -> VserverStat {
             active: 5,
             window_bytes: 6,
             window_packets: 7,
+            slow_start: Some(SlowStart {
+                limit: 50,
+                unit: "PERCENT".to_owned(),
+                requests: 12,
+                requests_total: 340,
+                age_ms: 7_000,
+                next_step_ms: Some(3_000),
+                end_ms: None,
+            }),
         }]),
     }
 }
