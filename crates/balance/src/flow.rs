@@ -30,6 +30,8 @@ pub struct Reservation {
     pub(crate) choice: u64,
     /// What a service in its slow start paid for it; none if the service was not new.
     pub(crate) paid: Option<u32>,
+    /// Whether it is the flow's first place, which the virtual server counted as a hit.
+    pub(crate) first: bool,
 }
 
 impl Reservation {

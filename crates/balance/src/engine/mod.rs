@@ -73,7 +73,8 @@ impl Engine {
     ///
     /// The place is taken before the next choice is made, so `maxClient` and the counts that
     /// methods compare are exact. `tried` are services that already failed this flow; they are left
-    /// out. A flow that is retried is a hit of each service it was given to.
+    /// out. A flow that is retried is a hit of each service it was given to, and one hit of the
+    /// virtual server.
     ///
     /// With persistence, what the client sticks to decides before the method does, whether or not the
     /// service is in its slow start: such a flow counts there like any other, and costs the service
@@ -100,7 +101,7 @@ impl Engine {
         let Chosen { position, paid, .. } = chosen;
 
         vserver.active += 1;
-        vserver.hits += 1;
+        vserver.hits += u64::from(tried.is_empty());
         let binding = &mut vserver.bindings[position];
         binding.active += 1;
         binding.hits += 1;
@@ -114,6 +115,7 @@ impl Engine {
                 binding: binding.serial,
                 choice: vserver.choices,
                 paid,
+                first: tried.is_empty(),
             },
             address: service.settings.address,
             service_counters: service.counters.clone(),
@@ -197,7 +199,7 @@ impl Engine {
     fn release(&mut self, reservation: &Reservation, hits: u64) {
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
             vserver.active -= 1;
-            vserver.hits -= hits;
+            vserver.hits -= if reservation.first { hits } else { 0 };
             if let Some(binding) = vserver.binding_mut(reservation.service)
                 && binding.serial == reservation.binding
             {

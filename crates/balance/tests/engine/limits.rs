@@ -1,6 +1,6 @@
 //! `maxClient`, the services a caller excludes, and the reasons of a refusal.
 
-use sluice_balance::{Change, CloseReason, Method, Refusal, VserverId};
+use sluice_balance::{Change, CloseReason, Method, Refusal, ServiceId, VserverId};
 
 use crate::rig::{Rig, V, flow, vserver};
 
@@ -72,6 +72,20 @@ fn services_that_were_tried_are_left_out() {
         assert_eq!(rig.try_pick(&[1, 2]), Ok(3), "{method:?}");
         assert_eq!(rig.try_pick(&[1, 2, 3]), Err(Refusal::Full), "{method:?}");
     }
+}
+
+#[test]
+fn flow_that_is_retried_is_one_hit_of_its_virtual_server() {
+    let mut rig = Rig::new(Method::RoundRobin, &[1, 1]);
+    rig.try_pick(&[]).unwrap();
+    rig.try_pick(&[1]).unwrap();
+    assert_eq!(rig.vserver().hits, 1);
+    assert_eq!([1, 2].map(|s| rig.service(s).hits), [1, 1]);
+
+    let retried = rig.engine.select(V, &flow(), &[ServiceId(1)], rig.now);
+    let reservation = retried.unwrap().reservation;
+    rig.engine.handle_unused(reservation, rig.now);
+    assert_eq!((rig.vserver().hits, rig.service(2).hits), (1, 1));
 }
 
 #[test]
