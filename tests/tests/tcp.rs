@@ -386,3 +386,36 @@ fn thousands_of_short_connections_leave_no_descriptor_behind() {
         daemon.descriptors() <= before + 2
     });
 }
+
+#[test]
+fn a_virtual_server_moves_to_another_address_and_its_connections_stay() {
+    let service = TcpService::echo();
+    let (daemon, listen) = rig(&[&service], "");
+    let mut old = connect(listen);
+    old.write_all(b"a").expect("the daemon reads");
+    old.read_exact(&mut [0]).expect("the service answers");
+    daemon.ok("set lb vserver v1 -IPAddress 127.0.0.2");
+    assert!(
+        TcpStream::connect(listen).is_err(),
+        "the old address is free"
+    );
+    let moved = SocketAddr::new([127, 0, 0, 2].into(), listen.port());
+    for stream in [&mut connect(moved), &mut old] {
+        stream.write_all(b"b").expect("the daemon reads");
+        stream.read_exact(&mut [0]).expect("the service answers");
+    }
+    let taken = std::net::TcpListener::bind(listen).expect("the old address is free");
+    let ran = daemon.run("set lb vserver v1 -IPAddress 127.0.0.1");
+    assert!(
+        ran.err.starts_with("ERROR: Address already in use"),
+        "{ran:?}"
+    );
+    drop(taken);
+    old.write_all(b"c").expect("the daemon reads");
+    old.read_exact(&mut [0]).expect("the service answers");
+    assert!(
+        daemon
+            .ok("show ns runningConfig")
+            .contains("add lb vserver v1 TCP 127.0.0.2 ")
+    );
+}

@@ -103,7 +103,7 @@ fn values_of_closed_lists_are_offered() {
     assert_offers("set lb vserver v1 -cltTimeout ", &[]);
     let second = at_end("set lb vserver v1 -newServiceRequest 5 ");
     let texts: Vec<&str> = second.candidates.iter().map(|c| c.text.as_str()).collect();
-    assert_eq!(texts[..3], ["PER_SECOND", "PERCENT", "-weight"]);
+    assert_eq!(texts[..3], ["PER_SECOND", "PERCENT", "-IPAddress"]);
     assert_offers("set lb vserver v1 -newServiceRequest 5 PERC", &["PERCENT"]);
 }
 

@@ -23,7 +23,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Set,
             noun: Noun::LbVserver,
             positionals: &[once(NAME)],
-            own: &[SET_WEIGHT],
+            own: &[IP_ADDRESS, SET_WEIGHT],
             help: "Changes a virtual server",
         },
         CommandSpec {
@@ -211,6 +211,12 @@ const PORT: Positional = Positional {
     ),
     times: Times::Else("0"),
 };
+const IP_ADDRESS: ArgSpec = row(
+    Key::IpAddress,
+    "IPAddress",
+    Kind::ListenAddress,
+    "Where clients connect from now on; the port stays",
+);
 const SERVICE_NAME: ArgSpec = row(
     Key::ServiceName,
     "serviceName",
