@@ -71,9 +71,12 @@ impl Sim {
             .vserver(vserver)
             .map(Vserver::id)
             .expect("the virtual server exists");
-        let dst = SocketAddr::from(([198, 51, 100, 1], 80));
-        self.engine
-            .select(id, &FlowKey { src: client, dst }, &[], self.now)
+        let flow = FlowKey {
+            src: client,
+            dst: SocketAddr::from(([198, 51, 100, 1], 80)),
+            token: None,
+        };
+        self.engine.select(id, &flow, &[], self.now)
     }
 
     /// Ends a client's flow.

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{Persistence, ServiceId, VserverId, Weight};
+use crate::{HashSettings, Persistence, ServiceId, VserverId, Weight};
 
 /// What carries the flows of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,21 @@ pub enum Method {
     LeastBandwidth,
     /// Fewest packets, both ways, over the last 14 s.
     LeastPackets,
+    /// Fewest requests that are under way. A request is a flow here, so it is as
+    /// [`Self::LeastConnection`]; the name is kept because it is the operator's.
+    LeastRequest,
+    /// At random, in proportion to the weights.
+    Random,
+    /// By a hash of the client's address.
+    SourceIpHash,
+    /// By a hash of the dialled address.
+    DestinationIpHash,
+    /// By a hash of both addresses.
+    SrcIpDestIpHash,
+    /// By a hash of the client's address and port.
+    SrcIpSrcPortHash,
+    /// By a hash of some bytes of the client's; without them as [`Self::LeastConnection`].
+    Token,
 }
 
 impl Method {
@@ -37,15 +52,31 @@ impl Method {
             Self::RoundRobin
             | Self::LeastConnection
             | Self::LeastBandwidth
-            | Self::LeastPackets => true,
+            | Self::LeastPackets
+            | Self::LeastRequest
+            | Self::Random => true,
+            Self::SourceIpHash
+            | Self::DestinationIpHash
+            | Self::SrcIpDestIpHash
+            | Self::SrcIpSrcPortHash
+            | Self::Token => false,
         }
     }
 
     /// Whether the method compares a number of each service.
     pub(crate) fn compares_load(self) -> bool {
         match self {
-            Self::RoundRobin => false,
-            Self::LeastConnection | Self::LeastBandwidth | Self::LeastPackets => true,
+            Self::LeastConnection
+            | Self::LeastBandwidth
+            | Self::LeastPackets
+            | Self::LeastRequest => true,
+            Self::RoundRobin
+            | Self::Random
+            | Self::SourceIpHash
+            | Self::DestinationIpHash
+            | Self::SrcIpDestIpHash
+            | Self::SrcIpSrcPortHash
+            | Self::Token => false,
         }
     }
 }
@@ -92,6 +123,8 @@ pub struct ServiceSettings {
     pub enabled: bool,
     /// The most connections at one time; `None` is no limit.
     pub max_client: Option<u32>,
+    /// What identifies it to the hash methods in place of its address.
+    pub hash_id: Option<u64>,
     /// How long the service's side may be silent; `None` is for ever.
     pub idle: Option<Duration>,
     /// Whether going down ends the connections.
@@ -109,6 +142,8 @@ pub struct VserverSettings {
     pub enabled: bool,
     /// How it chooses.
     pub method: Method,
+    /// How it does so by a hash.
+    pub hash: HashSettings,
     /// How long the client's side may be silent; `None` is for ever.
     pub idle: Option<Duration>,
     /// Whether going down ends the connections.

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Counters, ServiceId, VserverId};
+use crate::{Counters, ServiceId, Token, VserverId};
 
 /// What a choice may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +13,8 @@ pub struct FlowKey {
     pub src: SocketAddr,
     /// The address the client dialled.
     pub dst: SocketAddr,
+    /// What its first bytes say, if the virtual server looks at them and they came in time.
+    pub token: Option<Token>,
 }
 
 /// The place taken on a service by one flow.

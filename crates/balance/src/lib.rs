@@ -14,8 +14,8 @@
 //! use std::time::Duration;
 //!
 //! use sluice_balance::{
-//!     Bind, Change, CloseReason, Engine, FlowKey, Instant, Method, Protocol, ServiceId,
-//!     ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
+//!     Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Protocol,
+//!     ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 //! };
 //!
 //! let mut engine = Engine::new();
@@ -29,6 +29,7 @@
 //!     listen: Some(address(9000)),
 //!     enabled: true,
 //!     method: Method::LeastBandwidth,
+//!     hash: HashSettings::default(),
 //!     idle: None,
 //!     flush_on_down: false,
 //!     slow_start: SlowStart::default(),
@@ -41,6 +42,7 @@
 //!         address: address(port),
 //!         enabled: true,
 //!         max_client: None,
+//!         hash_id: None,
 //!         idle: None,
 //!         flush_on_down: false,
 //!     };
@@ -55,7 +57,7 @@
 //!
 //! // A client connects: the engine takes a place for it.
 //! let now = start + Duration::from_millis(10);
-//! let flow = FlowKey { src: address(40_000), dst: address(9000) };
+//! let flow = FlowKey { src: address(40_000), dst: address(9000), token: None };
 //! let first = engine.select(vserver, &flow, &[], now).expect("both services are UP");
 //! assert_eq!(first.address, address(8001));
 //!
@@ -100,13 +102,16 @@
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
-//! per method; `ramp` is the slow start of one bound service; `timeline` says when counters are
-//! sampled, `window` and `rate` keep the samples.
+//! per method; `ramp` is the slow start of one bound service; `hash` is what never changes: how
+//! clients and services are hashed; `timeline` says when counters are sampled, `window` and `rate`
+//! keep the samples.
 
 mod change;
 mod counters;
+mod dice;
 mod engine;
 mod flow;
+mod hash;
 mod ids;
 mod method;
 mod output;
@@ -127,6 +132,7 @@ pub use change::{
 pub use counters::Counters;
 pub use engine::Engine;
 pub use flow::{ChosenBy, CloseReason, FlowKey, Refusal, Reservation, Selection};
+pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
 pub use output::{CloseFlows, Output};
 pub use persistence::{

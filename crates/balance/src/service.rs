@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::hash::Identity;
 use crate::rate::{Rates, Totals};
 use crate::window::{Traffic, Window};
 use crate::{
@@ -20,6 +21,7 @@ pub(crate) struct Service {
     pub(crate) active: u64,
     pub(crate) counters: Arc<Counters>,
     pub(crate) window: Window,
+    pub(crate) identity: Identity,
     pub(crate) settings: ServiceSettings,
     pub(crate) hits: u64,
     pub(crate) bound_by: Vec<VserverId>,
@@ -45,6 +47,7 @@ impl Service {
             active: 0,
             counters: Arc::default(),
             window: Window::new(),
+            identity: Identity::new(settings.address, settings.hash_id),
             settings,
             hits: 0,
             bound_by: Vec::new(),
@@ -58,6 +61,12 @@ impl Service {
     pub(crate) fn has_room(&self) -> bool {
         let limit = self.settings.max_client;
         limit.is_none_or(|limit| self.active < u64::from(limit))
+    }
+
+    /// Takes new settings; the state is brought up to date by [`Self::update_state`].
+    pub(crate) fn set(&mut self, settings: ServiceSettings) {
+        self.identity = Identity::new(settings.address, settings.hash_id);
+        self.settings = settings;
     }
 
     /// Brings the state in line with the settings; returns the former one if it changed.

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use sluice_balance::{
-    Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings,
-    Weight,
+    HashSettings, Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, VserverId,
+    VserverSettings, Weight,
 };
 use sluice_command::{Command, Key, Noun, Value, Verb};
 
@@ -162,6 +162,7 @@ impl Service {
             address: self.address,
             enabled: self.enabled && server.enabled,
             max_client: max_client.ok().filter(|most| *most > 0),
+            hash_id: None,
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),
         }
@@ -244,6 +245,7 @@ impl Vserver {
             listen: self.listen.socket(),
             enabled: self.enabled,
             method: self.method(),
+            hash: HashSettings::default(),
             idle: self.settings.idle(Key::CltTimeout),
             flush_on_down: flush_on_down(&self.settings),
             slow_start: self.slow_start(),

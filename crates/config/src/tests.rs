@@ -8,7 +8,7 @@ mod saved;
 mod warnings;
 
 use sluice_balance::{
-    Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings, Weight,
+    HashSettings, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings, Weight,
 };
 
 use crate::{Config, LineFault, Plan, plan_line};
@@ -56,6 +56,7 @@ fn tcp_service(address: &str) -> ServiceSettings {
         address: address.parse().unwrap(),
         enabled: true,
         max_client: None,
+        hash_id: None,
         idle: Some(std::time::Duration::from_secs(9000)),
         flush_on_down: true,
     }
@@ -67,6 +68,7 @@ fn tcp_vserver(listen: Option<&str>) -> VserverSettings {
         listen: listen.map(|address| address.parse().unwrap()),
         enabled: true,
         method: Method::LeastConnection,
+        hash: HashSettings::default(),
         idle: Some(std::time::Duration::from_secs(9000)),
         flush_on_down: true,
         slow_start: SlowStart {

@@ -48,11 +48,21 @@ impl Engine {
     fn set_service(&mut self, id: ServiceId, settings: &ServiceSettings, now: Instant) {
         let service = self.services.get_mut(id).expect(PLANNED);
         let moved = settings.address != service.settings.address;
-        service.settings = settings.clone();
+        let identity = service.identity;
+        service.set(settings.clone());
+        let moves_clients = service.identity != identity;
         let former = service.update_state(now);
         let state = service.state;
         let bound_by = service.bound_by.clone();
 
+        if moves_clients {
+            for vserver in &bound_by {
+                self.vservers
+                    .get_mut(vserver)
+                    .expect(PLANNED)
+                    .drop_hash_table();
+            }
+        }
         let flush = settings.flush_on_down;
         if former.is_some() {
             self.outputs.push_back(Output::ServiceState(id, state, now));
@@ -140,7 +150,11 @@ impl Engine {
 
     fn set_weight(&mut self, bind: &Bind) {
         let vserver = self.vservers.get_mut(&bind.vserver).expect(PLANNED);
-        vserver.binding_mut(bind.service).expect(PLANNED).weight = bind.weight;
+        assert!(
+            vserver.set_weight(bind.service, bind.weight),
+            "service {} is not bound",
+            bind.service.0
+        );
     }
 
     fn unbind(&mut self, id: VserverId, service: ServiceId, now: Instant) {

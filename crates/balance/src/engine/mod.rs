@@ -10,12 +10,13 @@ mod sticky;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::dice::Dice;
 use crate::method::Candidate;
 use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
 use crate::services::Services;
 use crate::timeline::Timeline;
-use crate::vserver::{Chosen, Vserver};
+use crate::vserver::{Chosen, Question, Vserver};
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
     CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
@@ -41,6 +42,7 @@ pub struct Engine {
     outputs: VecDeque<Output>,
     /// Bindings ever made.
     binding_serial: u64,
+    dice: Dice,
     /// Room for the candidates of a choice, kept so that a choice allocates nothing.
     scratch: Vec<Candidate>,
 }
@@ -53,8 +55,8 @@ impl Engine {
 
     /// Makes an engine without objects.
     ///
-    /// `seed` keys the hash under which clients are found. It changes no decision; who does not know
-    /// it cannot choose addresses that make each look-up slow.
+    /// `seed` starts the random choices, and keys the hash under which clients are found again: who
+    /// does not know it cannot choose addresses that make each look-up slow.
     pub fn with_seed(seed: u64) -> Self {
         Self {
             now: Instant::default(),
@@ -65,6 +67,7 @@ impl Engine {
             persistence: Tables::new(seed),
             outputs: VecDeque::new(),
             binding_serial: 0,
+            dice: Dice::new(seed),
             scratch: Vec::new(),
         }
     }
@@ -80,6 +83,9 @@ impl Engine {
     /// service is in its slow start: such a flow counts there like any other, and costs the service
     /// what credit it has, but the method's turn and comparison stay out of it.
     ///
+    /// A hash by a table makes the table at its first choice after a change of services, weights or
+    /// settings: some milliseconds with a thousand services.
+    ///
     /// # Errors
     /// [`Refusal`] says why no service could be chosen.
     pub fn select(
@@ -90,13 +96,24 @@ impl Engine {
         now: Instant,
     ) -> Result<Selection, Refusal> {
         let now = self.advance(now);
-        let base = self.window_times.base_slot();
+        let question = Question {
+            flow,
+            tried,
+            now,
+            base: self.window_times.base_slot(),
+        };
         let id = vserver;
         let vserver = self.vservers.get_mut(&id).ok_or(Refusal::NoVserver)?;
         let table = vserver.table(id);
         let held = table.and_then(|table| self.persistence.find(table, flow, now));
         let chosen = vserver
-            .choose(&self.services, tried, base, now, held, &mut self.scratch)
+            .choose(
+                &self.services,
+                &question,
+                held,
+                &mut self.dice,
+                &mut self.scratch,
+            )
             .inspect_err(|_| vserver.refused += 1)?;
         let Chosen { position, paid, .. } = chosen;
 

@@ -39,6 +39,7 @@ mod tests {
             position,
             weight: Weight::new(weight).unwrap(),
             load,
+            tie: 0,
             is_new: false,
         };
         loads.iter().enumerate().map(candidate).collect()

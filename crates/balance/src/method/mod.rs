@@ -3,6 +3,7 @@
 //! A method sees weights and loads, never names, sockets or time. It is given the candidates: the
 //! bound services that are UP, below `maxClient`, not held back by a slow start and not excluded by
 //! the caller, in bind order, as a contiguous slice that is never empty. It returns an index of it.
+//! A hash with a table finds a service without looking at all of them; that is in `hash`.
 //!
 //! Shared are the [`Cursor`] (whose turn it is, which also breaks ties) and the comparison of
 //! weighted loads in [`least`]. A method that compares a number has a file with that number alone.
@@ -12,10 +13,14 @@ mod least;
 mod least_bandwidth;
 mod least_connection;
 mod least_packets;
+mod random;
+mod rendezvous;
 mod round_robin;
 
+use crate::dice::Dice;
+use crate::hash::Key;
 use crate::service::Service;
-use crate::{Method, Weight};
+use crate::{FlowKey, Method, Token, VserverSettings, Weight};
 
 use cursor::Cursor;
 pub(crate) use least::is_less;
@@ -27,10 +32,90 @@ pub(crate) struct Candidate {
     /// Its place in bind order, over all bound services.
     pub(crate) position: usize,
     pub(crate) weight: Weight,
-    /// The number that the method compares; see [`load_of`].
+    /// The number that the method compares, the less the better; see [`Gauge`].
     pub(crate) load: u64,
+    /// What decides between equal loads of a hash.
+    pub(crate) tie: u64,
     /// Whether it is in its slow start, and the limit of that is in force.
     pub(crate) is_new: bool,
+}
+
+impl Candidate {
+    /// Makes the candidate for the service bound at `position`.
+    pub(crate) fn new(position: usize, weight: Weight, reading: Reading, is_new: bool) -> Self {
+        let Reading { load, tie } = reading;
+        Self {
+            position,
+            weight,
+            load,
+            tie,
+            is_new,
+        }
+    }
+}
+
+/// What a method sees of one service.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) load: u64,
+    pub(crate) tie: u64,
+}
+
+/// How one flow is given a service: its virtual server's method, applied to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    InTurn,
+    AtRandom,
+    LeastConnection,
+    LeastBandwidth,
+    LeastPackets,
+    Hash(Key),
+}
+
+impl Rule {
+    /// Returns the rule for `flow`.
+    pub(crate) fn new(settings: &VserverSettings, flow: &FlowKey) -> Self {
+        match settings.method {
+            Method::RoundRobin => Self::InTurn,
+            Method::LeastConnection | Method::LeastRequest => Self::LeastConnection,
+            Method::LeastBandwidth => Self::LeastBandwidth,
+            Method::LeastPackets => Self::LeastPackets,
+            Method::Random => Self::AtRandom,
+            Method::SourceIpHash => Self::Hash(Key::of_address(flow.src, &settings.hash)),
+            Method::DestinationIpHash => Self::Hash(Key::of_address(flow.dst, &settings.hash)),
+            Method::SrcIpDestIpHash => Self::Hash(Key::of_addresses(flow.src, flow.dst)),
+            Method::SrcIpSrcPortHash => Self::Hash(Key::of_address_and_port(flow.src)),
+            Method::Token => {
+                let hash = |token: Token| Self::Hash(token.key());
+                flow.token.map_or(Self::LeastConnection, hash)
+            }
+        }
+    }
+}
+
+/// Reads the number that a rule compares from one service after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gauge {
+    pub(crate) rule: Rule,
+    /// The slot of the windows' baseline.
+    pub(crate) base: usize,
+    /// Whether a service's port is part of what identifies it.
+    pub(crate) use_port: bool,
+}
+
+impl Gauge {
+    /// Returns what the rule sees of a service.
+    #[inline]
+    pub(crate) fn read(&self, service: &Service) -> Reading {
+        let load = match self.rule {
+            Rule::InTurn | Rule::AtRandom => 0,
+            Rule::LeastConnection => least_connection::load(service),
+            Rule::LeastBandwidth => least_bandwidth::load(service, self.base),
+            Rule::LeastPackets => least_packets::load(service, self.base),
+            Rule::Hash(key) => return rendezvous::read(service.identity, key, self.use_port),
+        };
+        Reading { load, tie: 0 }
+    }
 }
 
 /// The method of one virtual server with its state.
@@ -91,31 +176,29 @@ impl Chooser {
 
     /// Chooses one of `candidates`, of which there is at least one; `ramping` says whether some may
     /// be new.
-    pub(crate) fn select(&mut self, candidates: &[Candidate], ramping: bool) -> usize {
+    pub(crate) fn select(
+        &mut self,
+        rule: Rule,
+        candidates: &[Candidate],
+        ramping: bool,
+        dice: &mut Dice,
+    ) -> usize {
         if ramping
-            && self.method == Method::RoundRobin
+            && rule == Rule::InTurn
             && let Some(index) = self.round.select_new(candidates)
         {
             return index;
         }
         let from = self.cursor.start(candidates);
-        let index = match self.method {
-            Method::RoundRobin => self.round.select(candidates, from),
-            Method::LeastConnection | Method::LeastBandwidth | Method::LeastPackets => {
+        let index = match rule {
+            Rule::InTurn => self.round.select(candidates, from),
+            Rule::LeastConnection | Rule::LeastBandwidth | Rule::LeastPackets => {
                 least::select(candidates, from)
             }
+            Rule::AtRandom => return random::select(candidates, dice),
+            Rule::Hash(_) => return rendezvous::select(candidates),
         };
         self.cursor.pass(candidates[index].position);
         index
-    }
-}
-
-/// Returns how to find the load that `method` compares; `base` is the slot of the windows' baseline.
-pub(crate) fn load_of(method: Method) -> fn(&Service, usize) -> u64 {
-    match method {
-        Method::RoundRobin => |_, _| 0,
-        Method::LeastConnection => least_connection::load,
-        Method::LeastBandwidth => least_bandwidth::load,
-        Method::LeastPackets => least_packets::load,
     }
 }

@@ -254,6 +254,7 @@ mod tests {
         let flow = FlowKey {
             src: address(Ipv4Addr::from(number)),
             dst: address(Ipv4Addr::LOCALHOST),
+            token: None,
         };
         let by_source: Persistence = settings();
         Key::of_flow(&flow, &by_source)

@@ -2,24 +2,27 @@
 //!
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
-//! were unbound meanwhile. What a slow start adds is in `ramps`, what persistence does in `sticky`.
+//! were unbound meanwhile; `hash_table` is that of the services bound now, or none. How one of them
+//! is chosen is in `choice`, what a slow start adds in `ramps`, what persistence does in `sticky`.
 
+mod choice;
 mod ramps;
 mod sticky;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::sticky::Honour;
-use crate::method::{Candidate, Chooser, load_of};
-use crate::persistence::Held;
+use crate::hash::Table;
+use crate::method::Chooser;
 use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    BindingStatus, ChosenBy, Counters, Instant, Refusal, ServiceId, State, VserverId,
-    VserverSettings, VserverStatus, Weight,
+    BindingStatus, Counters, Instant, ServiceId, State, VserverId, VserverSettings, VserverStatus,
+    Weight,
 };
+
+pub(crate) use choice::{Chosen, Question};
 
 /// All that the core keeps of a virtual server.
 #[derive(Debug)]
@@ -36,20 +39,10 @@ pub(crate) struct Vserver {
     /// Bindings that have a ramp.
     ramps: usize,
     chooser: Chooser,
+    /// Made by the first choice that needs it.
+    hash_table: Option<Table>,
     since: Instant,
     rates: Rates,
-}
-
-/// What a choice took.
-pub(crate) struct Chosen {
-    /// The position of the binding.
-    pub(crate) position: usize,
-    /// What a new service paid; none if it is not new.
-    pub(crate) paid: Option<u32>,
-    /// What decided.
-    pub(crate) rule: ChosenBy,
-    /// Whether the client's entry stays with the service it names.
-    pub(crate) keeps_entry: bool,
 }
 
 /// One bound service.
@@ -83,6 +76,7 @@ impl Vserver {
             choices: 0,
             ramps: 0,
             chooser: Chooser::new(settings.method),
+            hash_table: None,
             since: now,
             rates: Rates::new(),
             settings,
@@ -93,6 +87,9 @@ impl Vserver {
     pub(crate) fn set(&mut self, settings: VserverSettings, services: &Services, now: Instant) {
         self.chooser.set_method(settings.method);
         let former = std::mem::replace(&mut self.settings, settings);
+        if former.hash != self.settings.hash {
+            self.drop_hash_table();
+        }
         self.retune_ramps(&former, services, now);
     }
 
@@ -105,6 +102,7 @@ impl Vserver {
         assert!(former.is_none(), "service {} is bound", binding.service.0);
         self.bindings.push(binding);
         self.chooser.bind();
+        self.drop_hash_table();
     }
 
     /// Drops a service and moves nothing else; returns whether it was bound.
@@ -115,7 +113,15 @@ impl Vserver {
         self.drop_ramp(service);
         self.bindings.remove(position);
         self.chooser.unbind(position);
+        self.drop_hash_table();
         true
+    }
+
+    /// Changes the weight of a bound service; returns whether it is bound.
+    pub(crate) fn set_weight(&mut self, service: ServiceId, weight: Weight) -> bool {
+        self.drop_hash_table();
+        let binding = self.binding_mut(service);
+        binding.map(|binding| binding.weight = weight).is_some()
     }
 
     /// Returns the binding of a service.
@@ -132,71 +138,6 @@ impl Vserver {
         }
         self.since = now;
         Some(std::mem::replace(&mut self.state, state))
-    }
-
-    /// Chooses a binding for a flow whose client has the entry `held`; `scratch` is room for the
-    /// candidates.
-    ///
-    /// Slow start refuses nobody: where only services at their limit are left, the limits are
-    /// lifted for this choice.
-    ///
-    /// # Errors
-    /// Why none can be chosen.
-    pub(crate) fn choose(
-        &mut self,
-        services: &Services,
-        tried: &[ServiceId],
-        base: usize,
-        now: Instant,
-        held: Option<Held>,
-        scratch: &mut Vec<Candidate>,
-    ) -> Result<Chosen, Refusal> {
-        match self.state {
-            State::OutOfService => return Err(Refusal::OutOfService),
-            State::Down => return Err(Refusal::Down),
-            State::Up => {}
-        }
-        let terms = self.settle_ramps(services, now);
-        let mut keeps_entry = false;
-        match held.map(|held| self.honour(&held, services, tried)) {
-            Some(Honour::Take(position)) => {
-                return Ok(self.take(position, ChosenBy::Persistence, true, terms));
-            }
-            Some(Honour::Refuse) => return Err(Refusal::Full),
-            Some(Honour::Bypass) => keeps_entry = true,
-            Some(Honour::Rebind) | None => {}
-        }
-        if terms.is_some() {
-            self.find_candidates::<true>(services, tried, base, scratch);
-        }
-        if terms.is_none() || scratch.is_empty() {
-            self.find_candidates::<false>(services, tried, base, scratch);
-        }
-        if scratch.is_empty() {
-            return Err(Refusal::Full);
-        }
-        if let Some(terms) = &terms {
-            self.note_levels(terms, services, base, scratch);
-        }
-        let position = scratch[self.chooser.select(scratch, terms.is_some())].position;
-        Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
-    }
-
-    /// Counts the choice of the binding at `position`.
-    fn take(
-        &mut self,
-        position: usize,
-        rule: ChosenBy,
-        keeps_entry: bool,
-        terms: Option<Terms>,
-    ) -> Chosen {
-        self.choices += 1;
-        Chosen {
-            position,
-            paid: terms.and_then(|terms| self.charge(position, &terms)),
-            rule,
-            keeps_entry,
-        }
     }
 
     /// Keeps a sample for the rates.
@@ -237,40 +178,6 @@ impl Vserver {
         let terms = self.terms(services);
         let show = |binding: &Binding| binding.status(services, terms.as_ref(), per_second);
         self.bindings.iter().map(show).collect()
-    }
-
-    /// Fills `found` with the services that may take a flow, in bind order.
-    ///
-    /// This is the one place that holds services back; `LIMITED` says whether slow starts do. It is
-    /// a constant because most virtual servers have none, and this loop is most of a choice.
-    fn find_candidates<const LIMITED: bool>(
-        &self,
-        services: &Services,
-        tried: &[ServiceId],
-        base: usize,
-        found: &mut Vec<Candidate>,
-    ) {
-        let load = load_of(self.chooser.method());
-        found.clear();
-        found.extend(
-            self.bindings
-                .iter()
-                .enumerate()
-                .filter_map(|(position, binding)| {
-                    let service = services.at(binding.slot);
-                    let ramp = binding.ramp.as_ref().filter(|_| LIMITED);
-                    let admitted = service.state == State::Up
-                        && service.has_room()
-                        && !ramp.is_some_and(|ramp| ramp.holds_back())
-                        && !tried.contains(&binding.service);
-                    admitted.then(|| Candidate {
-                        position,
-                        weight: binding.weight,
-                        load: load(service, base),
-                        is_new: ramp.is_some(),
-                    })
-                }),
-        );
     }
 
     fn current_state(&self, services: &Services) -> State {

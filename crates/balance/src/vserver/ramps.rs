@@ -8,7 +8,7 @@
 //! [`Vserver::settle_ramps`] before anything that a ramp depends on is read or changed.
 
 use super::{Binding, Vserver};
-use crate::method::{Candidate, is_less, load_of};
+use crate::method::{Candidate, Gauge, is_less};
 use crate::ramp::{Ramp, Terms};
 use crate::services::Services;
 use crate::{Instant, Reservation, ServiceId, SlowStart, State, VserverSettings};
@@ -104,7 +104,7 @@ impl Vserver {
         &mut self,
         terms: &Terms,
         services: &Services,
-        base: usize,
+        gauge: Gauge,
         found: &[Candidate],
     ) {
         if !terms.compares_load {
@@ -116,15 +116,10 @@ impl Vserver {
         if lowest.is_none() && terms.existing_weight > 0 {
             return;
         }
-        let load = load_of(self.chooser.method());
         for (position, binding) in self.bindings.iter_mut().enumerate() {
             if let Some(ramp) = &mut binding.ramp {
-                let own = Candidate {
-                    position,
-                    weight: binding.weight,
-                    load: load(services.at(binding.slot), base),
-                    is_new: true,
-                };
+                let reading = gauge.read(services.at(binding.slot));
+                let own = Candidate::new(position, binding.weight, reading, true);
                 if lowest.is_none_or(|lowest| !is_less(&own, lowest)) {
                     ramp.note_level();
                 }

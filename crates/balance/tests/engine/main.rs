@@ -6,10 +6,12 @@
 )]
 
 mod differential;
+mod hashing;
 mod lifecycle;
 mod limits;
 mod persistence;
 mod random;
+mod random_method;
 mod rig;
 mod round_robin;
 mod slow_start;

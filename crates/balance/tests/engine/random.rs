@@ -40,6 +40,13 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastConnection,
         Method::LeastBandwidth,
         Method::LeastPackets,
+        Method::LeastRequest,
+        Method::Random,
+        Method::SourceIpHash,
+        Method::DestinationIpHash,
+        Method::SrcIpDestIpHash,
+        Method::SrcIpSrcPortHash,
+        Method::Token,
     ])
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, CloseReason, Counters, Engine, FlowKey, Instant, Method, Output, Protocol,
-    Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus, SlowStart,
-    VserverId, VserverSettings, VserverStatus, Weight,
+    Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method, Output,
+    Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus,
+    SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
 };
 
 /// The virtual server of most tests.
@@ -183,6 +183,7 @@ pub(crate) fn service() -> ServiceSettings {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 80)),
         enabled: true,
         max_client: None,
+        hash_id: None,
         idle: None,
         flush_on_down: false,
     }
@@ -195,6 +196,7 @@ pub(crate) fn vserver(method: Method) -> VserverSettings {
         listen: None,
         enabled: true,
         method,
+        hash: HashSettings::default(),
         idle: None,
         flush_on_down: false,
         slow_start: SlowStart::default(),
@@ -214,6 +216,7 @@ pub(crate) fn flow() -> FlowKey {
     FlowKey {
         src: SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000)),
         dst: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+        token: None,
     }
 }
 

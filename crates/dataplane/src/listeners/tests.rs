@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use sluice_balance::{Method, SlowStart};
+use sluice_balance::{HashSettings, Method, SlowStart};
 
 use super::*;
 
@@ -12,6 +12,7 @@ fn settings(protocol: Protocol, listen: SocketAddr) -> VserverSettings {
         listen: Some(listen),
         enabled: true,
         method: Method::RoundRobin,
+        hash: HashSettings::default(),
         idle: None,
         flush_on_down: false,
         slow_start: SlowStart::default(),

@@ -97,6 +97,7 @@ impl TcpSide {
                             FlowKey {
                                 src: source,
                                 dst: dialled,
+                                token: None,
                             },
                             now,
                         );

@@ -66,6 +66,7 @@ impl UdpSide {
         let flow = FlowKey {
             src: canonical(key.client),
             dst: canonical(key.dialled),
+            token: None,
         };
         let mut tried = Vec::new();
         loop {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 use sluice_balance::{
-    Bind, Change, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus, SlowStart,
-    VserverSettings, Weight,
+    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus,
+    SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -70,6 +70,7 @@ impl Rig {
                 listen: socket.local_addr().ok(),
                 enabled: true,
                 method: Method::RoundRobin,
+                hash: HashSettings::default(),
                 idle: client_idle.map(Duration::from_millis),
                 flush_on_down: true,
                 slow_start: SlowStart::default(),
@@ -82,6 +83,7 @@ impl Rig {
                 address: service.local_addr().unwrap(),
                 enabled: true,
                 max_client: None,
+                hash_id: None,
                 idle: service_idle.map(Duration::from_millis),
                 flush_on_down: true,
             };

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sluice_balance::{
-    Bind, Change, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus, SlowStart,
-    VserverId, VserverSettings, Weight,
+    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus,
+    SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -205,6 +205,7 @@ pub(crate) fn vserver_settings(listen: SocketAddr, idle: Idle) -> VserverSetting
         listen: Some(listen),
         enabled: true,
         method: Method::RoundRobin,
+        hash: HashSettings::default(),
         idle: idle.client,
         flush_on_down: false,
         slow_start: SlowStart::default(),
@@ -218,6 +219,7 @@ pub(crate) fn service_settings(address: SocketAddr, idle: Idle) -> ServiceSettin
         address,
         enabled: true,
         max_client: None,
+        hash_id: None,
         idle: idle.service,
         flush_on_down: false,
     }

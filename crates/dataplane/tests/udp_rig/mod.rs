@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, Method, Protocol, ServiceId, ServiceSettings, SlowStart, VserverId,
+    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, SlowStart, VserverId,
     VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
@@ -199,6 +199,7 @@ impl Rig {
             address,
             enabled: true,
             max_client: None,
+            hash_id: None,
             idle: self.idle,
             flush_on_down: true,
         }
@@ -225,6 +226,7 @@ impl Rig {
             listen: Some(address),
             enabled: true,
             method: Method::RoundRobin,
+            hash: HashSettings::default(),
             idle: self.idle,
             flush_on_down: true,
             slow_start: SlowStart::default(),

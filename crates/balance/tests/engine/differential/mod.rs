@@ -270,4 +270,14 @@ proptest! {
     fn least_packets_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
         run(Method::LeastPackets, &ops);
     }
+
+    #[test]
+    fn least_request_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
+        run(Method::LeastRequest, &ops);
+    }
+
+    #[test]
+    fn random_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
+        run(Method::Random, &ops);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sluice_balance::{Method, RampUnit, Refusal};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::ramp::{Ramp, Rule};
 
@@ -24,6 +25,8 @@ pub(super) struct Reference {
     /// Round robin: who is still to be visited in this pass, and how often each was served.
     pass: Vec<u32>,
     served: BTreeMap<u32, u64>,
+    /// Random numbers drawn.
+    thrown: u64,
     /// Service, bytes, packets, in the order in which they flowed.
     pub(super) log: Vec<(u32, u64, u64)>,
     /// Time of a sample, and how much of the log lay before it.
@@ -75,7 +78,7 @@ impl Reference {
         if able.is_empty() {
             return Err(Refusal::Full);
         }
-        if method != Method::RoundRobin {
+        if compares(method) {
             self.note_levels(method, &able);
         }
         let is_held_back = |service: &u32| self.ramps.get(service).is_some_and(Ramp::is_held_back);
@@ -84,9 +87,8 @@ impl Reference {
         let able = if lifted { able } else { within };
         let chosen = match method {
             Method::RoundRobin => self.pick_in_turn(&able, lifted),
-            Method::LeastConnection | Method::LeastBandwidth | Method::LeastPackets => {
-                self.pick_least(method, &able)
-            }
+            Method::Random => self.pick_at_random(&able),
+            _ => self.pick_least(method, &able),
         };
         self.members.get_mut(&chosen).unwrap().active += 1;
         self.charge(chosen);
@@ -95,10 +97,10 @@ impl Reference {
 
     fn load(&self, method: Method, service: u32) -> u64 {
         match method {
-            Method::RoundRobin => 0,
-            Method::LeastConnection => self.members[&service].active,
+            Method::LeastConnection | Method::LeastRequest => self.members[&service].active,
             Method::LeastBandwidth => self.window(service).0,
             Method::LeastPackets => self.window(service).1,
+            _ => unreachable!("{method:?} compares nothing"),
         }
     }
 
@@ -120,6 +122,16 @@ impl Reference {
         let chosen = order.iter().min_by_key(value).unwrap().0;
         self.last = Some(chosen);
         chosen
+    }
+
+    /// Number `n` of the sequence is the hash of `n`; here as a point on a line of all weights.
+    fn pick_at_random(&mut self, able: &[u32]) -> u32 {
+        let number = xxh3_64_with_seed(&self.thrown.to_be_bytes(), 0);
+        self.thrown += 1;
+        let weights: Vec<_> = able.iter().map(|s| self.weight(*s) as f64).collect();
+        let point = number as f64 / 2_f64.powi(64) * weights.iter().sum::<f64>();
+        let reaches = |count: &usize| weights[..*count].iter().sum::<f64>() > point;
+        able[(1..able.len()).find(reaches).unwrap_or(able.len()) - 1]
     }
 
     fn pick_in_turn(&mut self, able: &[u32], lifted: bool) -> u32 {
@@ -217,9 +229,8 @@ impl Reference {
             self.now += 1;
             let usable: u64 = self.usable().map(|(_, weight)| weight).sum();
             for (service, weight) in self.bound.clone() {
-                let compares = method != Method::RoundRobin;
                 let ramp = self.ramps.get_mut(&service);
-                if ramp.is_some_and(|ramp| ramp.pass(self.rule, compares, weight, usable)) {
+                if ramp.is_some_and(|ramp| ramp.pass(self.rule, compares(method), weight, usable)) {
                     self.end_ramp(service);
                 }
             }
@@ -283,4 +294,9 @@ impl Reference {
         self.bound.remove(index);
         self.pass.retain(|waiting| *waiting != service);
     }
+}
+
+/// Whether the method compares a number of each service.
+fn compares(method: Method) -> bool {
+    !matches!(method, Method::RoundRobin | Method::Random)
 }

@@ -39,6 +39,7 @@ pub(super) fn flow(src: &str, dst: &str) -> FlowKey {
     FlowKey {
         src: address(src),
         dst: address(dst),
+        token: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The table without a worker: its bound, one session a key, and the end of a session.
 
 use sluice_balance::{
-    Bind, Change, Engine, FlowKey, Method, Protocol, ServiceId, ServiceSettings, SlowStart,
-    VserverSettings, Weight,
+    Bind, Change, Engine, FlowKey, HashSettings, Method, Protocol, ServiceId, ServiceSettings,
+    SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -34,6 +34,7 @@ fn selection() -> Selection {
                 address,
                 enabled: true,
                 max_client: None,
+                hash_id: None,
                 idle: None,
                 flush_on_down: true,
             },
@@ -45,6 +46,7 @@ fn selection() -> Selection {
                 listen: None,
                 enabled: true,
                 method: Method::RoundRobin,
+                hash: HashSettings::default(),
                 idle: None,
                 flush_on_down: true,
                 slow_start: SlowStart::default(),
@@ -62,6 +64,7 @@ fn selection() -> Selection {
     let flow = FlowKey {
         src: address,
         dst: address,
+        token: None,
     };
     engine.select(VSERVER, &flow, &[], at(0)).unwrap()
 }
