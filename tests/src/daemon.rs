@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -48,8 +50,22 @@ impl Daemon {
     /// # Panics
     /// When it does not become ready.
     pub fn start_in(folder: Arc<TempDir>, args: &[&str]) -> Self {
-        let mut child = daemon_command(folder.path())
-            .args(args)
+        let mut command = daemon_command(folder.path());
+        command.args(args);
+        Self::launch(&mut command, folder)
+    }
+
+    /// Starts a daemon with an empty configuration and more arguments.
+    pub fn start_args(args: &[&str]) -> Self {
+        Self::start_in(Arc::new(new_folder()), args)
+    }
+
+    /// Starts a prepared command, of [`daemon_command`] or [`limited_command`], for `folder`.
+    ///
+    /// # Panics
+    /// When it does not become ready.
+    pub fn launch(command: &mut Command, folder: Arc<TempDir>) -> Self {
+        let mut child = command
             .stderr(Stdio::piped())
             .spawn()
             .expect("sluiced starts");
@@ -108,6 +124,35 @@ impl Daemon {
     /// Returns how many descriptors the daemon has open.
     pub fn descriptors(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.pid())).map_or(0, Iterator::count)
+    }
+
+    /// Sends the daemon a signal.
+    ///
+    /// # Panics
+    /// When the daemon has ended.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the daemon lives");
+    }
+
+    /// Whether the daemon has not ended.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits until the daemon ends by itself and returns its exit status.
+    ///
+    /// # Panics
+    /// When it does not end within `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Option<i32> {
+        let started = Instant::now();
+        loop {
+            let ended = self.child.try_wait().expect("the daemon is our child");
+            if let Some(status) = ended {
+                return status.code();
+            }
+            assert!(started.elapsed() < limit, "no end within {limit:?}");
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Runs `sluice` with `args` before anything else.
@@ -187,7 +232,8 @@ impl Daemon {
         self.child.wait().expect("the daemon is our child").code()
     }
 
-    fn sluice_command(&self) -> Command {
+    /// Returns a `sluice` of this daemon, to be given words and input.
+    pub fn sluice_command(&self) -> Command {
         let mut command = Command::new(binary("sluice"));
         command
             .arg("--socket")
@@ -207,13 +253,28 @@ impl Drop for Daemon {
 /// Returns a command that would start a daemon in `folder`.
 pub fn daemon_command(folder: &Path) -> Command {
     let mut command = Command::new(binary("sluiced"));
+    in_folder(&mut command, folder);
+    command
+}
+
+/// Returns a command that would start a daemon in `folder` with at most so many descriptors, which
+/// it cannot raise.
+pub fn limited_command(folder: &Path, descriptors: u32) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+    command.arg("-c").arg(script).arg(binary("sluiced"));
+    in_folder(&mut command, folder);
+    command
+}
+
+/// Appends the arguments and the environment of a daemon in `folder`.
+fn in_folder(command: &mut Command, folder: &Path) {
     command.arg("--config").arg(folder.join("ns.conf"));
     command.arg("--socket").arg(folder.join("control.sock"));
-    command
-        .stdin(Stdio::null())
-        .env_remove("SLUICE_CONFIG")
-        .env_remove("SLUICE_SOCKET");
-    command
+    command.stdin(Stdio::null());
+    for name in ["SLUICE_CONFIG", "SLUICE_SOCKET", "RUST_LOG"] {
+        command.env_remove(name);
+    }
 }
 
 /// Makes a folder of its own, removed when dropped.

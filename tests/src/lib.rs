@@ -3,6 +3,8 @@
 
 pub mod binaries;
 pub mod daemon;
+pub mod process;
 pub mod random;
+pub mod rig;
 pub mod services;
 pub mod sim;

@@ -1,11 +1,13 @@
 //! Real services to balance over: small servers on loopback, one thread each, ended with the value.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::Arc;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
 
 /// A TCP service; every connection is handed to `serve` on a thread of its own.
 pub struct TcpService {
@@ -20,14 +22,22 @@ impl TcpService {
     /// # Panics
     /// When loopback has no free port.
     pub fn start(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let serve = Arc::new(serve);
+        Self::start_inline(move |stream| {
+            let serve = Arc::clone(&serve);
+            thread::spawn(move || serve(stream));
+        })
+    }
+
+    /// Starts a service whose accepting thread calls `take` with every connection.
+    fn start_inline(take: impl Fn(TcpStream) + Send + 'static) -> Self {
+        let listener = listen();
         let address = listener
             .local_addr()
             .expect("a bound socket has an address");
         let accepted = Arc::new(AtomicU64::new(0));
         let stop = Arc::new(AtomicBool::new(false));
         let (count, ended) = (Arc::clone(&accepted), Arc::clone(&stop));
-        let serve = Arc::new(serve);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 if ended.load(Ordering::Relaxed) {
@@ -35,8 +45,7 @@ impl TcpService {
                 }
                 let Ok(stream) = stream else { continue };
                 count.fetch_add(1, Ordering::Relaxed);
-                let serve = Arc::clone(&serve);
-                thread::spawn(move || serve(stream));
+                take(stream);
             }
         });
         Self {
@@ -55,6 +64,19 @@ impl TcpService {
                     return;
                 }
             }
+        })
+    }
+
+    /// Starts a service that greets every client with `greeting` and then holds the connection, on
+    /// one thread for all of them, until the service is dropped.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub fn hold(greeting: &'static [u8]) -> Self {
+        let held = Mutex::new(Vec::new());
+        Self::start_inline(move |mut stream| {
+            let _ = stream.write_all(greeting);
+            held.lock().expect("no holder panics").push(stream);
         })
     }
 
@@ -139,6 +161,16 @@ impl Drop for UdpService {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+/// Listens on a free port with a queue so long that thousands may connect at once: a full queue makes
+/// the system use SYN cookies, and a client of those can wait for ever for a service that speaks first.
+fn listen() -> TcpListener {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there are sockets");
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    socket.bind(&any.into()).expect("loopback has a free port");
+    socket.listen(4096).expect("a bound socket can listen");
+    socket.into()
 }
 
 /// Gives a socket buffers so large that the rig itself does not drop.
