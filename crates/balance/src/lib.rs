@@ -99,12 +99,17 @@
 //! no deadline: a choice, a change and a status first go through the time that has passed. After a
 //! start, [`Engine::handle_booted`] says that what was loaded is not new.
 //!
+//! # Persistence
+//!
+//! Where clients stick to a service, what they stick to decides before the method; see
+//! [`Persistence`], [`SkipPersistence`] and [`Engine::persistence_rows`].
+//!
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
 //! per method; `ramp` is the slow start of one bound service; `hash` is what never changes: how
-//! clients and services are hashed; `timeline` says when counters are sampled, `window` and `rate`
-//! keep the samples.
+//! clients and services are hashed; `persistence` has the entries of all clients that stick to a
+//! service; `timeline` says when counters are sampled, `window` and `rate` keep the samples.
 
 mod change;
 mod counters;
@@ -136,9 +141,9 @@ pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
 pub use output::{CloseFlows, Output};
 pub use persistence::{
-    AddressMask, GroupId, MaskError, Persistence, PersistenceCursor, PersistenceFilter,
-    PersistenceKey, PersistenceKind, PersistencePage, PersistenceRow, PersistenceStatus,
-    PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
+    AddressMask, DEFAULT_PERSISTENCE_LIMIT, GroupId, MaskError, Persistence, PersistenceCursor,
+    PersistenceFilter, PersistenceKey, PersistenceKind, PersistencePage, PersistenceRow,
+    PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
 pub use snapshot::{BindingStatus, RampStatus, ServiceStatus, Snapshot, State, VserverStatus};
 pub use time::Instant;

@@ -92,7 +92,7 @@ impl Engine {
         let former = self.vservers.insert(id, vserver);
         assert!(former.is_none(), "virtual server {} exists already", id.0);
         if let Some(persistence) = &settings.persistence {
-            self.persistence.join(id, persistence);
+            self.persistence.join(id, persistence, now);
         }
         self.open_listener(id, settings);
     }
@@ -102,7 +102,7 @@ impl Engine {
         let former = (vserver.settings.listen, vserver.settings.protocol);
         let table = vserver.table(id);
         vserver.set(settings.clone(), &self.services, now);
-        self.set_persistence(id, table);
+        self.set_persistence(id, table, now);
         if former != (settings.listen, settings.protocol) {
             let (listen, protocol) = former;
             if listen.is_some() {

@@ -192,7 +192,7 @@ impl Engine {
     /// goes through the time that has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.advance(now);
-        self.persistence.sweep(now);
+        self.persistence.handle_timeout(now);
     }
 
     /// Returns when `handle_timeout` wants to be called next; never without services and entries.

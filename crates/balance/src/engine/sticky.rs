@@ -79,10 +79,15 @@ impl Engine {
     }
 
     /// Takes the persistence of a virtual server into effect that used the table `former` before.
-    pub(super) fn set_persistence(&mut self, id: VserverId, former: Option<TableKey>) {
+    pub(super) fn set_persistence(
+        &mut self,
+        id: VserverId,
+        former: Option<TableKey>,
+        now: Instant,
+    ) {
         let vserver = &self.vservers[&id];
         if let Some(persistence) = &vserver.settings.persistence {
-            self.persistence.join(id, persistence);
+            self.persistence.join(id, persistence, now);
         }
         if let Some(former) = former
             && vserver.table(id) != Some(former)

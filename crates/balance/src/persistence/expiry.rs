@@ -11,17 +11,22 @@ use super::lane::LaneId;
 use crate::Instant;
 
 impl Tables {
-    /// Frees the places of entries that have ended, as many as one call may.
-    pub(crate) fn sweep(&mut self, now: Instant) {
-        let is_done = (0..SWEEP).any(|_| !self.free_one(now));
-        self.swept = if is_done { now } else { Instant::default() };
+    /// Does what is due: frees places, and notes that a shortage is over.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.sweep(now);
         if self.store.len() < self.limit - self.limit / 8 {
             self.is_reported = false;
         }
     }
 
-    /// Returns when [`Self::sweep`] wants to be called, which is not more than once a second unless
-    /// it has left something over.
+    /// Frees the places of entries that have ended, as many as one call may, before they are counted.
+    pub(crate) fn sweep(&mut self, now: Instant) {
+        let is_done = (0..SWEEP).any(|_| !self.free_one(now));
+        self.swept = if is_done { now } else { Instant::default() };
+    }
+
+    /// Returns when [`Self::handle_timeout`] wants to be called, which is not more than once a second
+    /// unless it has left something over.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         if !self.forgotten.is_empty() {
             return Some(now);
@@ -72,8 +77,8 @@ impl Tables {
     /// Returns when the oldest entry of a lane that has a table ends.
     fn end_of_oldest(&self, id: LaneId) -> Option<Instant> {
         let lane = self.lane(id);
-        let timeout = self.tables[&lane.table?].settings.timeout.duration();
-        Some(self.store.at(lane.oldest()?).used + timeout)
+        let table = &self.tables[&lane.table?];
+        Some(table.end(self.store.at(lane.oldest()?).used))
     }
 
     /// Frees one place, or looks at a lane again that has been used since; false when nothing is due.

@@ -44,6 +44,7 @@ mod store;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 pub use self::key::PersistenceKey;
 pub use self::rows::{PersistenceCursor, PersistenceFilter, PersistencePage, PersistenceRow};
@@ -133,6 +134,8 @@ struct Table {
     settings: Persistence,
     members: BTreeSet<VserverId>,
     lanes: BTreeMap<ServiceId, LaneId>,
+    /// Entries used up to then ended under an earlier time-out; a longer one brings none back.
+    ended: Option<Instant>,
     /// Tells its keys from those of other tables.
     salt: u64,
     overflows: u64,
@@ -167,7 +170,7 @@ impl Tables {
             forgotten: VecDeque::new(),
             waste: 0,
             swept: Instant::default(),
-            limit: DEFAULT_LIMIT,
+            limit: DEFAULT_PERSISTENCE_LIMIT,
             overflows: 0,
             is_reported: false,
             seed,
@@ -175,7 +178,7 @@ impl Tables {
     }
 
     /// Takes the settings of a virtual server into effect, new ones or other ones.
-    pub(crate) fn join(&mut self, vserver: VserverId, settings: &Persistence) {
+    pub(crate) fn join(&mut self, vserver: VserverId, settings: &Persistence, now: Instant) {
         let key = TableKey::of(vserver, settings);
         if !self.tables.contains_key(&key) {
             self.made += 1;
@@ -188,6 +191,7 @@ impl Tables {
         if (former.kind, former.mask) != (settings.kind, settings.mask) {
             self.forget_all(key);
         } else if former.timeout != settings.timeout {
+            table.end_before(now, former.timeout.duration());
             let lanes: Vec<_> = table.lanes.values().copied().collect();
             for lane in lanes {
                 self.note(lane);
@@ -235,7 +239,7 @@ impl Tables {
         let id = self.lookup(key, table, &Key::of_flow(flow, &table.settings))?;
         let entry = self.store.at(id);
         let lane = self.lane(entry.lane?);
-        (entry.used + table.settings.timeout.duration() > now).then_some(Held {
+        (table.end(entry.used) > now).then_some(Held {
             service: lane.service,
             binding: lane.binding,
             entry: id,
@@ -262,7 +266,14 @@ impl Tables {
         let table = &self.tables[&key];
         let client = Key::of_flow(flow, &table.settings);
         let salt = table.salt;
-        let id = match self.lookup(key, table, &client) {
+        let mut former = self.lookup(key, table, &client);
+        if let Some(id) = former
+            && table.end(self.store.at(id).used) <= now
+        {
+            self.remove(id);
+            former = None;
+        }
+        let id = match former {
             Some(id) => id,
             None if !self.has_room(now) => {
                 self.tables.get_mut(&key).expect(MEMBER).overflows += 1;
@@ -362,15 +373,31 @@ impl Table {
             settings,
             members: BTreeSet::new(),
             lanes: BTreeMap::new(),
+            ended: None,
             salt,
             overflows: 0,
+        }
+    }
+
+    /// Returns when an entry ends that was used last at `used`.
+    fn end(&self, used: Instant) -> Instant {
+        if self.ended.is_some_and(|ended| used <= ended) {
+            return Instant::default();
+        }
+        used + self.settings.timeout.duration()
+    }
+
+    /// Notes which entries have ended at `now` under a time-out that is about to change.
+    fn end_before(&mut self, now: Instant, timeout: Duration) {
+        if Instant::default() + timeout <= now {
+            self.ended = self.ended.max(Some(now - timeout));
         }
     }
 }
 
 /// The most entries, unless the operator says otherwise: what appliances in the field have, and
 /// 10 MiB.
-const DEFAULT_LIMIT: u32 = 150_000;
+pub const DEFAULT_PERSISTENCE_LIMIT: u32 = 150_000;
 
 const MEMBER: &str = "the table of a virtual server exists as long as it is a member";
 

@@ -109,8 +109,8 @@ impl Tables {
     /// Shows an entry; none if the place is free or the entry gone.
     fn row(&self, entry: &Entry, now: Instant) -> Option<PersistenceRow> {
         let lane = self.lane(entry.lane?);
-        let settings = &self.tables[&lane.table?].settings;
-        let end = entry.used + settings.timeout.duration();
+        let table = &self.tables[&lane.table?];
+        let (settings, end) = (&table.settings, table.end(entry.used));
         (end > now).then(|| PersistenceRow {
             vserver: entry.vserver,
             kind: settings.kind,
@@ -121,5 +121,5 @@ impl Tables {
     }
 }
 
-/// Places looked at per part of a listing, so that no flow waits longer than some 50 µs for one.
+/// Places looked at per part of a listing, so that no flow waits longer than some 0.1 ms for one.
 const PAGE: usize = 1024;

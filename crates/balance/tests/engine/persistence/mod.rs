@@ -4,5 +4,7 @@ mod bench;
 mod groups;
 mod keys;
 mod limit;
+mod model;
+mod random;
 mod states;
 mod time;

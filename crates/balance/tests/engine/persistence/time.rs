@@ -143,6 +143,27 @@ fn new_timeout_counts_at_once_from_the_last_use() {
 }
 
 #[test]
+fn longer_timeout_brings_nobody_back() {
+    let mut bench = Bench::new(1, by_source());
+    let with = |timeout: PersistenceTimeout| sluice_balance::Persistence {
+        timeout,
+        ..by_source()
+    };
+    bench.come(CLIENT);
+    bench.rig.jump_to(1);
+    bench.come("192.0.2.8");
+    // Nobody has called since the first one ended.
+    bench.rig.jump_to(120_000);
+    bench.set(with(minutes(10)));
+    assert_eq!(bench.told(), [("192.0.2.8".to_owned(), 1, 480_001)]);
+    assert_eq!(bench.come_to(V, CLIENT), (1, ChosenBy::Method));
+    bench.rig.jump_to(130_000);
+    assert_eq!(bench.told().len(), 2);
+    bench.set(with(minutes(2)));
+    assert_eq!(bench.told(), [(CLIENT.to_owned(), 1, 110_000)]);
+}
+
+#[test]
 fn many_that_end_together_are_freed_in_bounded_steps() {
     let mut bench = Bench::new(3, by_source());
     for number in 0..3000_u32 {
