@@ -14,7 +14,7 @@
 //! use std::time::Duration;
 //!
 //! use sluice_balance::{
-//!     Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Protocol,
+//!     Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Percent, Protocol,
 //!     ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 //! };
 //!
@@ -32,6 +32,7 @@
 //!     hash: HashSettings::default(),
 //!     idle: None,
 //!     flush_on_down: false,
+//!     health_threshold: Percent::ZERO,
 //!     slow_start: SlowStart::default(),
 //!     persistence: None,
 //! };
@@ -84,7 +85,8 @@
 //! service   enabled:  UP            (until monitors say otherwise)
 //!           disabled: OUT OF SERVICE
 //! vserver   disabled: OUT OF SERVICE
-//!           enabled:  UP while a bound service is UP, else DOWN
+//!           enabled:  UP while a bound service is UP, and as much of the bound weight as its
+//!                     health threshold asks for; else DOWN
 //! ```
 //!
 //! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any
@@ -117,6 +119,7 @@ mod dice;
 mod engine;
 mod flow;
 mod hash;
+mod health;
 mod ids;
 mod method;
 mod output;
@@ -138,6 +141,7 @@ pub use counters::Counters;
 pub use engine::Engine;
 pub use flow::{ChosenBy, CloseReason, FlowKey, Refusal, Reservation, Selection};
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
+pub use health::{Percent, PercentError};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
 pub use output::{CloseFlows, Output};
 pub use persistence::{

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sluice_balance::{
     AddressMask, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method,
-    Persistence, PersistenceKind, PersistenceTimeout, PersistenceTotals, Protocol, ServiceId,
-    ServiceSettings, SkipPersistence, SlowStart, VserverId, VserverSettings, Weight,
+    Percent, Persistence, PersistenceKind, PersistenceTimeout, PersistenceTotals, Protocol,
+    ServiceId, ServiceSettings, SkipPersistence, SlowStart, VserverId, VserverSettings, Weight,
 };
 
 #[test]
@@ -59,6 +59,7 @@ fn engine() -> Engine {
         hash: HashSettings::default(),
         idle: None,
         flush_on_down: false,
+        health_threshold: Percent::ZERO,
         slow_start: SlowStart::default(),
         persistence: Some(Persistence {
             kind: PersistenceKind::SourceIp,

@@ -247,6 +247,7 @@ impl Vserver {
             method: self.method(),
             hash: HashSettings::default(),
             idle: self.settings.idle(Key::CltTimeout),
+            health_threshold: sluice_balance::Percent::ZERO,
             flush_on_down: flush_on_down(&self.settings),
             slow_start: self.slow_start(),
             persistence: None,

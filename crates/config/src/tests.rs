@@ -70,6 +70,7 @@ fn tcp_vserver(listen: Option<&str>) -> VserverSettings {
         method: Method::LeastConnection,
         hash: HashSettings::default(),
         idle: Some(std::time::Duration::from_secs(9000)),
+        health_threshold: sluice_balance::Percent::ZERO,
         flush_on_down: true,
         slow_start: SlowStart {
             rate: 0,

@@ -32,7 +32,7 @@ impl Engine {
             Change::SetVserver(id, settings) => self.set_vserver(*id, settings, now),
             Change::RemoveVserver(id) => self.remove_vserver(*id),
             Change::Bind(bind) => self.bind(bind, now),
-            Change::SetWeight(bind) => self.set_weight(bind),
+            Change::SetWeight(bind) => self.set_weight(bind, now),
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
         }
@@ -148,13 +148,14 @@ impl Engine {
         self.update_vserver(bind.vserver, now);
     }
 
-    fn set_weight(&mut self, bind: &Bind) {
+    fn set_weight(&mut self, bind: &Bind, now: Instant) {
         let vserver = self.vservers.get_mut(&bind.vserver).expect(PLANNED);
         assert!(
             vserver.set_weight(bind.service, bind.weight),
             "service {} is not bound",
             bind.service.0
         );
+        self.update_vserver(bind.vserver, now);
     }
 
     fn unbind(&mut self, id: VserverId, service: ServiceId, now: Instant) {

@@ -13,13 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::hash::Table;
+use crate::health::Health;
 use crate::method::Chooser;
 use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    BindingStatus, Counters, Instant, ServiceId, State, VserverId, VserverSettings, VserverStatus,
-    Weight,
+    BindingStatus, Counters, Instant, Percent, ServiceId, State, VserverId, VserverSettings,
+    VserverStatus, Weight,
 };
 
 pub(crate) use choice::{Chosen, Question};
@@ -182,13 +183,28 @@ impl Vserver {
 
     fn current_state(&self, services: &Services) -> State {
         let is_up = |binding: &Binding| services.at(binding.slot).state == State::Up;
+        let threshold = self.settings.health_threshold;
         if !self.settings.enabled {
             State::OutOfService
-        } else if self.bindings.iter().any(is_up) {
-            State::Up
-        } else {
+        } else if !self.bindings.iter().any(is_up)
+            || threshold > Percent::ZERO && self.health(services).is_below(threshold)
+        {
             State::Down
+        } else {
+            State::Up
         }
+    }
+
+    fn health(&self, services: &Services) -> Health {
+        let mut health = Health::default();
+        for binding in &self.bindings {
+            let weight = binding.weight.value();
+            health.bound += weight;
+            if services.at(binding.slot).state == State::Up {
+                health.up += weight;
+            }
+        }
+        health
     }
 
     fn position(&self, service: ServiceId) -> Option<usize> {

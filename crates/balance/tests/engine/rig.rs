@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluice_balance::{
     Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method, Output,
-    Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus,
+    Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus,
     SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
 };
 
@@ -199,6 +199,7 @@ pub(crate) fn vserver(method: Method) -> VserverSettings {
         hash: HashSettings::default(),
         idle: None,
         flush_on_down: false,
+        health_threshold: Percent::ZERO,
         slow_start: SlowStart::default(),
         persistence: None,
     }

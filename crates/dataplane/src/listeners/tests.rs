@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use sluice_balance::{HashSettings, Method, SlowStart};
+use sluice_balance::{HashSettings, Method, Percent, SlowStart};
 
 use super::*;
 
@@ -15,6 +15,7 @@ fn settings(protocol: Protocol, listen: SocketAddr) -> VserverSettings {
         hash: HashSettings::default(),
         idle: None,
         flush_on_down: false,
+        health_threshold: Percent::ZERO,
         slow_start: SlowStart::default(),
         persistence: None,
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus,
-    SlowStart, VserverSettings, Weight,
+    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
+    ServiceStatus, SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -73,6 +73,7 @@ impl Rig {
                 hash: HashSettings::default(),
                 idle: client_idle.map(Duration::from_millis),
                 flush_on_down: true,
+                health_threshold: Percent::ZERO,
                 slow_start: SlowStart::default(),
                 persistence: None,
             },

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, ServiceStatus,
-    SlowStart, VserverId, VserverSettings, Weight,
+    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
+    ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -208,6 +208,7 @@ pub(crate) fn vserver_settings(listen: SocketAddr, idle: Idle) -> VserverSetting
         hash: HashSettings::default(),
         idle: idle.client,
         flush_on_down: false,
+        health_threshold: Percent::ZERO,
         slow_start: SlowStart::default(),
         persistence: None,
     }

@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Protocol, ServiceId, ServiceSettings, SlowStart, VserverId,
-    VserverSettings, Weight,
+    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings, SlowStart,
+    VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -229,6 +229,7 @@ impl Rig {
             hash: HashSettings::default(),
             idle: self.idle,
             flush_on_down: true,
+            health_threshold: Percent::ZERO,
             slow_start: SlowStart::default(),
             persistence: None,
         };

@@ -1,8 +1,8 @@
 //! The table without a worker: its bound, one session a key, and the end of a session.
 
 use sluice_balance::{
-    Bind, Change, Engine, FlowKey, HashSettings, Method, Protocol, ServiceId, ServiceSettings,
-    SlowStart, VserverSettings, Weight,
+    Bind, Change, Engine, FlowKey, HashSettings, Method, Percent, Protocol, ServiceId,
+    ServiceSettings, SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -49,6 +49,7 @@ fn selection() -> Selection {
                 hash: HashSettings::default(),
                 idle: None,
                 flush_on_down: true,
+                health_threshold: Percent::ZERO,
                 slow_start: SlowStart::default(),
                 persistence: None,
             },

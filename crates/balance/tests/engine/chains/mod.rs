@@ -1,0 +1,3 @@
+//! Which virtual server serves a flow: health, backups, spillover; and which of its services may.
+
+mod health;
