@@ -2,10 +2,10 @@
 //!
 //! The summary is that of the reference's releases with `Health` and `actSvcs`. Of the statistics
 //! only the lines that are counted here are printed, with the reference's labels; `Requests
-//! refused` is our own. The bound services' columns after `Hits` are our own too, since the
+//! refused` and `Hits without Session, Table Full` are our own. The bound services' columns after `Hits` are our own too, since the
 //! reference's header is not known: what the choice looks at, in the units of the choice.
 
-use sluice_protocol::{BoundStat, VserverStat};
+use sluice_protocol::{BoundStat, PersistenceStat, VserverStat};
 
 use super::Form;
 use super::layout::{Columns, window_mbit};
@@ -58,8 +58,21 @@ fn push_single(text: &mut String, row: &VserverStat) {
     push_gauge(text, "Total Packets rcvd", row.packets_received);
     push_gauge(text, "Total Packets sent", row.packets_sent);
     push_gauge(text, "Current client connections", row.active);
+    push_persistence(text, row.persistence.as_ref());
     push_gauge(text, "Requests refused", row.refused);
     push_bound(text, row.bound.as_deref().unwrap_or_default());
+}
+
+fn push_persistence(text: &mut String, persistence: Option<&PersistenceStat>) {
+    let sessions = persistence.map_or(0, |persistence| persistence.sessions);
+    push_gauge(text, "Current Persistence Sessions", sessions);
+    if let Some(persistence) = persistence {
+        push_gauge(
+            text,
+            "Hits without Session, Table Full",
+            persistence.table_full,
+        );
+    }
 }
 
 fn push_header(text: &mut String) {

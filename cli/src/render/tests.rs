@@ -2,8 +2,8 @@
 
 use super::*;
 use sluice_protocol::{
-    BoundService, BoundStat, ConfigStatus, ServerRow, ServerService, ServiceRow, ServiceStat,
-    SlowStart, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, PersistenceStat, ServerRow, ServerService, ServiceRow,
+    ServiceStat, SlowStart, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -37,6 +37,11 @@ fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
             ("appflowLog", "ENABLED"),
             ("lbMethod", "LEASTBANDWIDTH"),
             ("persistenceType", "NONE"),
+            ("timeout", "2"),
+            ("persistMask", "255.255.255.255"),
+            ("v6persistmasklen", "128"),
+            ("skippersistency", "None"),
+            ("trofsPersistence", "ENABLED"),
             ("newServiceRequest", "25"),
             ("newServiceRequestUnit", "PERCENT"),
             ("newServiceRequestIncrementInterval", "5"),
@@ -69,7 +74,9 @@ const VSERVER_BODY: &str = "\tState: UP
 \tConfigured Method: LEASTBANDWIDTH\tBackupMethod: ROUNDROBIN
 \tMode: IP
 \tPersistence: NONE
+\tSkip Persistency: None
 \tNew Service Startup Request Rate: 25 PERCENT, Increment Interval: 5
+\tTROFS Persistence honored: ENABLED
 ";
 
 #[test]
@@ -97,6 +104,26 @@ fn one_virtual_server_lists_its_services() {
     );
     let row = Row::Vserver(vserver(Some(services)));
     assert_eq!(show(&[row], Form::Single), expected);
+}
+
+#[test]
+fn persistence_is_one_line_with_its_mask_and_timeout() {
+    let line = |pairs: &[(&str, &str)]| {
+        let mut row = vserver(None);
+        row.settings.extend(settings(pairs));
+        let text = show(&[Row::Vserver(row)], Form::Single);
+        let line = text.lines().find(|line| line.contains("Persistence: "));
+        line.unwrap().to_owned()
+    };
+    assert_eq!(
+        line(&[("persistenceType", "SOURCEIP"), ("timeout", "15")]),
+        "\tPersistence: SOURCEIP\tPersistence Mask: 255.255.255.255\tPersistence Timeout: 15 min"
+    );
+    assert_eq!(
+        line(&[("persistenceType", "DESTIP"), ("v6persistmasklen", "64")]),
+        "\tPersistence: DESTIP\tPersistence Mask: 255.255.255.255\tPersistence v6MaskLength: 64\t\
+         Persistence Timeout: 2 min"
+    );
 }
 
 #[test]
@@ -218,6 +245,7 @@ fn vserver_stat(bound: Option<Vec<BoundStat>>) -> Row {
         response_bytes_per_s: 0,
         packets_received: 7,
         packets_sent: 8,
+        persistence: None,
         bound,
     })
 }
@@ -234,6 +262,24 @@ v1                172.17.0.6 10080          TCP           UP      100        2
 
 ";
     assert_eq!(show(&rows, Form::List), expected);
+}
+
+#[test]
+fn statistics_count_the_clients_that_stay_with_a_service() {
+    let Row::VserverStat(mut stat) = vserver_stat(None) else {
+        panic!("it is one");
+    };
+    stat.persistence = Some(PersistenceStat {
+        sessions: 150_000,
+        sessions_max: 150_000,
+        table_full: 7,
+    });
+    let text = show(&[Row::VserverStat(stat)], Form::Single);
+    let lines = "Current Persistence Sessions                      --               150000
+Hits without Session, Table Full                  --                    7
+Requests refused                                  --                    1
+";
+    assert!(text.contains(lines), "{text}");
 }
 
 // The last table is wider than a line of code should be; broken up it could not be compared by eye.
@@ -268,6 +314,7 @@ Response bytes                                     0                   99
 Total Packets rcvd                                --                    7
 Total Packets sent                                --                    8
 Current client connections                        --                    3
+Current Persistence Sessions                      --                    0
 Requests refused                                  --                    1
 
 Bound Service(s) Summary

@@ -50,10 +50,12 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         ],
         method(settings),
         vec![Some("Mode: IP".to_owned())],
-        line("Persistence: ", "persistenceType"),
+        persistence(settings),
         line("Connection Failover: ", "connFailover"),
         line("L2Conn: ", "l2Conn"),
+        line("Skip Persistency: ", "skippersistency"),
         vec![slow_start(settings)],
+        line("TROFS Persistence honored: ", "trofsPersistence"),
     ]
 }
 
@@ -83,6 +85,28 @@ fn method(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
     vec![
         Some(format!("Configured Method: {method}")),
         Some(format!("BackupMethod: {backup}")),
+    ]
+}
+
+/// The mask length for IPv6 is our own part, printed when it is not that of whole addresses.
+fn persistence(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+    let kind = option(settings, "Persistence: ", "persistenceType");
+    if settings
+        .get("persistenceType")
+        .is_none_or(|kind| kind == "NONE")
+    {
+        return vec![kind];
+    }
+    let v6 = option(settings, "Persistence v6MaskLength: ", "v6persistmasklen");
+    vec![
+        kind,
+        option(settings, "Persistence Mask: ", "persistMask"),
+        v6.filter(|_| {
+            settings
+                .get("v6persistmasklen")
+                .is_some_and(|length| length != "128")
+        }),
+        option(settings, "Persistence Timeout: ", "timeout").map(|part| part + " min"),
     ]
 }
 

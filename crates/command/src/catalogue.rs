@@ -54,6 +54,7 @@ pub const ALL: &[Code] = &[
     INTEGER_TOO_LARGE,
     INTEGER_TOO_SMALL,
     INVALID_ADDRESS,
+    INVALID_NETMASK,
     TOO_MANY_VALUES,
     UNMATCHED_QUOTE,
     UNMATCHED_CHARACTER,
@@ -187,6 +188,8 @@ pub const INTEGER_TOO_LARGE: Code = code(1108, "Integer value exceeds maximum", 
 pub const INTEGER_TOO_SMALL: Code = code(1109, "Integer value below minimum", Value);
 /// 1110
 pub const INVALID_ADDRESS: Code = code(1110, "Invalid IP address", Value);
+/// 1111
+pub const INVALID_NETMASK: Code = code(1111, "Invalid netmask", Value);
 /// 1112
 pub const TOO_MANY_VALUES: Code = code(1112, "Argument has too many values", Syntax);
 /// 1115

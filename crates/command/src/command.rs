@@ -79,6 +79,10 @@ pub enum Key {
     Weight,
     LbMethod,
     PersistenceType,
+    Timeout,
+    PersistMask,
+    V6PersistMaskLen,
+    SkipPersistency,
     NewServiceRequest,
     NewServiceRequestUnit,
     NewServiceRequestIncrementInterval,
@@ -98,6 +102,7 @@ pub enum Key {
     Tcpb,
     Cmp,
     CustomServerId,
+    TrofsPersistence,
     AppflowLog,
     DevNo,
 }

@@ -258,6 +258,7 @@ impl Place<'_> {
             | Kind::Integer { .. }
             | Kind::Address
             | Kind::ListenAddress
+            | Kind::Netmask
             | Kind::Port
             | Kind::ListenPort => Vec::new(),
         }

@@ -91,6 +91,7 @@ pub(crate) fn facts(spec: &CommandSpec, row: &ArgSpec) -> Vec<String> {
             | Kind::Address
             | Kind::ListenAddress
             | Kind::AddressOrName(_)
+            | Kind::Netmask
             | Kind::Port
             | Kind::ListenPort => facts.push(format!("Value: {}.", allowed(row.kind))),
         }
@@ -277,6 +278,7 @@ fn value_synopsis(kind: Kind, name: &str) -> String {
         | Kind::Address
         | Kind::ListenAddress
         | Kind::AddressOrName(_)
+        | Kind::Netmask
         | Kind::Port
         | Kind::ListenPort => format!("<{name}>"),
     }
@@ -289,7 +291,7 @@ fn default(default: Default) -> Option<String> {
             let of = |kind| default.value(kind).as_ref().map(text).unwrap_or_default();
             Some(format!("{} for TCP, {} for UDP", of("TCP"), of("UDP")))
         }
-        Default::Integer(_) | Default::Text(_) | Default::Choice(_) => {
+        Default::Integer(_) | Default::Text(_) | Default::Netmask(_) | Default::Choice(_) => {
             default.value("").as_ref().map(text)
         }
     }

@@ -29,3 +29,4 @@ pub use parse::{ParseFault, check, parse, parse_words};
 pub use reference::reference;
 pub use render::{quote, render};
 pub use table::spec;
+pub use value::is_netmask;

@@ -106,6 +106,7 @@ fn values(arg: &ArgSpec) -> String {
         | Kind::Address
         | Kind::ListenAddress
         | Kind::AddressOrName(_)
+        | Kind::Netmask
         | Kind::Port
         | Kind::ListenPort => allowed(arg.kind),
     };

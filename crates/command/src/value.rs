@@ -32,6 +32,7 @@ pub(crate) fn read(kind: Kind, name: &str, text: &str) -> Result<Value, Fault> {
                 read_name(noun, name, text)
             }
         }
+        Kind::Netmask => read_netmask(name, text),
         Kind::Port => read_port(kind, name, text, 1),
         Kind::ListenPort => read_port(kind, name, text, 0),
         Kind::Choice(choices) => read_choice(choices, kind, name, text),
@@ -56,6 +57,7 @@ pub(crate) fn allowed(kind: Kind) -> String {
                 noun_words(noun)
             )
         }
+        Kind::Netmask => "an IPv4 mask such as 255.255.255.0".to_owned(),
         Kind::Port => "1-65535".to_owned(),
         Kind::ListenPort => "1-65535, or 0 with the address 0.0.0.0".to_owned(),
         Kind::Choice(choices) => {
@@ -220,6 +222,20 @@ fn read_address(name: &str, text: &str) -> Result<IpAddr, Fault> {
         },
         Err(_) => Err(bad_address(name, text)),
     }
+}
+
+fn read_netmask(name: &str, text: &str) -> Result<Value, Fault> {
+    match text.parse::<Ipv4Addr>() {
+        Ok(mask) if is_netmask(mask) => Ok(Value::Address(mask.into())),
+        Ok(_) | Err(_) => Err(refused(catalogue::INVALID_NETMASK, name, text)
+            .with_hint(format!("{name} is {}", allowed(Kind::Netmask)))),
+    }
+}
+
+/// Tells whether a mask is ones, then zeros; all of either is one too.
+pub fn is_netmask(mask: Ipv4Addr) -> bool {
+    let bits = mask.to_bits();
+    bits.leading_ones() + bits.trailing_zeros() >= u32::BITS
 }
 
 /// Says why nobody can be reached at `address`.

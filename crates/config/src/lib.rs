@@ -12,6 +12,7 @@
 
 mod access;
 mod binding;
+mod choosing;
 mod edit;
 mod load;
 mod object;

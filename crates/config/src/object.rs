@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 use sluice_balance::{
-    HashSettings, Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, VserverId,
-    VserverSettings, Weight,
+    HashSettings, Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight,
 };
 use sluice_command::{Command, Key, Noun, Value, Verb};
 
+use crate::choosing;
 use crate::settings::Settings;
 use crate::words::command;
 
@@ -244,40 +243,13 @@ impl Vserver {
             protocol: self.service_type.protocol(),
             listen: self.listen.socket(),
             enabled: self.enabled,
-            method: self.method(),
+            method: choosing::method(&self.settings),
             hash: HashSettings::default(),
             idle: self.settings.idle(Key::CltTimeout),
             health_threshold: sluice_balance::Percent::ZERO,
             flush_on_down: flush_on_down(&self.settings),
-            slow_start: self.slow_start(),
-            persistence: None,
-        }
-    }
-
-    /// Returns how new services are brought in.
-    pub(crate) fn slow_start(&self) -> SlowStart {
-        let rate = self.settings.number(Key::NewServiceRequest);
-        let interval = self
-            .settings
-            .number(Key::NewServiceRequestIncrementInterval);
-        let unit = match self.settings.word(Key::NewServiceRequestUnit).as_deref() {
-            Some("PERCENT") => RampUnit::Percent,
-            Some(_) | None => RampUnit::PerSecond,
-        };
-        SlowStart {
-            rate: u32::try_from(rate).unwrap_or(u32::MAX),
-            unit,
-            interval: Duration::from_secs(interval),
-        }
-    }
-
-    fn method(&self) -> Method {
-        match self.settings.word(Key::LbMethod).as_deref() {
-            Some("ROUNDROBIN") => Method::RoundRobin,
-            Some("LEASTBANDWIDTH") => Method::LeastBandwidth,
-            Some("LEASTPACKETS") => Method::LeastPackets,
-            Some("LEASTCONNECTION") | None => Method::LeastConnection,
-            Some(method) => panic!("the table allows the method {method}, the core has none such"),
+            slow_start: choosing::slow_start(&self.settings),
+            persistence: choosing::persistence(&self.settings),
         }
     }
 

@@ -4,10 +4,11 @@
 //! alike, and one that is saved and read again is the same.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use sluice_command::table::{self, ArgSpec, Effect, Kind, Saved};
-use sluice_command::{Arg, Fault, Key, Noun, Value};
+use sluice_command::{Arg, Command, Fault, Key, Noun, Value, is_netmask};
 
 use crate::refusal;
 
@@ -68,6 +69,20 @@ impl Settings {
             Some([Value::Integer(number), ..]) => *number,
             _ => panic!("{key:?} has a number as its default and is only ever set to one"),
         }
+    }
+
+    /// Returns the value in force of an option that is a mask.
+    pub(crate) fn netmask(&self, key: Key) -> Ipv4Addr {
+        match self.in_force(key).as_deref() {
+            Some([Value::Address(IpAddr::V4(mask)), ..]) => *mask,
+            _ => panic!("{key:?} has a mask as its default and is only ever set to one"),
+        }
+    }
+
+    /// Returns how an option is called that a command gives another value than its default.
+    pub(crate) fn given(&self, command: &Command, key: Key) -> Option<&'static str> {
+        let row = self.row(key)?;
+        (command.arg(key).is_some() && self.is_set(key)).then_some(row.spelling)
     }
 
     /// Returns the value in force of an option that is a number of seconds; 0 is for ever.
@@ -159,6 +174,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
         (Kind::Choice(choices), Value::Choice(word)) => {
             choices.allowed.iter().any(|(allowed, _)| allowed == word)
         }
+        (Kind::Netmask, Value::Address(IpAddr::V4(mask))) => is_netmask(*mask),
         (Kind::Text { max, .. }, Value::Text(text)) => text.len() <= max,
         _ => false,
     }

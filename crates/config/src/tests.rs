@@ -1,6 +1,7 @@
 //! Commands in, changes, faults and saved lines out.
 
 mod changes;
+mod choosing;
 mod faults;
 mod load;
 mod random;

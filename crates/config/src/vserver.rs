@@ -9,7 +9,7 @@ use crate::edit::Edit;
 use crate::object::{Listen, Vserver};
 use crate::plan::{room, without_options};
 use crate::settings::Settings;
-use crate::{Config, Plan, refusal, words};
+use crate::{Config, Plan, choosing, refusal, words};
 
 impl Config {
     pub(crate) fn plan_vserver(&self, command: &Command) -> Result<Plan, Fault> {
@@ -51,6 +51,8 @@ impl Config {
         self.check_listener(&vserver)?;
         let mut plan = Plan::default();
         plan.take_options(command, &mut vserver.settings)?;
+        let idle = choosing::idle_options(command, &vserver.settings);
+        plan.warnings.extend(idle);
         plan.put_vserver(None, vserver);
         Ok(plan)
     }
@@ -60,6 +62,8 @@ impl Config {
         let mut after = before.draft();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;
+        let idle = choosing::idle_options(command, &after.settings);
+        plan.warnings.extend(idle);
         let address = command.value(Key::IpAddress);
         if options == 0 && address.is_none() && command.arg(Key::Weight).is_none() {
             return Err(refusal::nothing_to_set());

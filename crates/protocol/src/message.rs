@@ -6,7 +6,7 @@ use sluice_command::{Command, Fault, Noun};
 use crate::Row;
 
 /// The version of messages and rows; both sides must speak the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The most bytes in one frame, without its length: 1 MiB, a long configuration line many times over.
 pub const FRAME_MAX: usize = 1 << 20;

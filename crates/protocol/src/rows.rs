@@ -206,8 +206,21 @@ pub struct VserverStat {
     pub response_bytes_per_s: u64,
     pub packets_received: u64,
     pub packets_sent: u64,
+    /// Its persistence, if clients stay with a service.
+    pub persistence: Option<PersistenceStat>,
     /// The bound services, when one virtual server was asked for; else `None`.
     pub bound: Option<Vec<BoundStat>>,
+}
+
+/// The persistence of a virtual server; in an lb group, that of the group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistenceStat {
+    /// Clients that stay with a service now.
+    pub sessions: u64,
+    /// The most there may be, of all virtual servers together.
+    pub sessions_max: u64,
+    /// Requests that were balanced without persistence because there were as many.
+    pub table_full: u64,
 }
 
 /// A bound service in the statistics of its virtual server. `hits` and `active` are those through this

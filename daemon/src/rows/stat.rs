@@ -4,7 +4,7 @@
 
 use sluice_balance::{BindingStatus, State, VserverStatus};
 use sluice_config::{Server, Service, Vserver};
-use sluice_protocol::{BoundStat, Row, ServiceStat, VserverStat};
+use sluice_protocol::{BoundStat, PersistenceStat, Row, ServiceStat, VserverStat};
 
 use super::{View, short, up};
 
@@ -71,6 +71,11 @@ impl View<'_> {
             response_bytes_per_s: status.bytes_out_per_s,
             packets_received: status.packets_in,
             packets_sent: status.packets_out,
+            persistence: status.persistence.map(|persistence| PersistenceStat {
+                sessions: persistence.entries,
+                sessions_max: persistence.limit,
+                table_full: persistence.overflows,
+            }),
             bound: detail.then(bound),
         })
     }

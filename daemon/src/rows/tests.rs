@@ -3,12 +3,12 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
-use sluice_balance::{Engine, RampStatus};
+use sluice_balance::{Engine, PersistenceStatus, RampStatus};
 use sluice_command::parse;
 use sluice_config::plan_line;
 use sluice_protocol::{
-    BoundService, BoundStat, ServerRow, ServerService, ServiceRow, ServiceStat, VserverRow,
-    VserverStat,
+    BoundService, BoundStat, PersistenceStat, ServerRow, ServerService, ServiceRow, ServiceStat,
+    VserverRow, VserverStat,
 };
 
 /// A configuration and what the core says of it.
@@ -76,6 +76,11 @@ impl World {
         first.bytes_out_per_s = 408;
         first.packets_in = 409;
         first.packets_out = 410;
+        first.persistence = Some(PersistenceStatus {
+            entries: 413,
+            limit: 414,
+            overflows: 415,
+        });
         first.bindings[0].hits = 411;
         first.bindings[0].active = 412;
         first.bindings[0].ramp = Some(RampStatus {
@@ -330,6 +335,11 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         response_bytes_per_s: 408,
         packets_received: 409,
         packets_sent: 410,
+        persistence: Some(PersistenceStat {
+            sessions: 413,
+            sessions_max: 414,
+            table_full: 415,
+        }),
         bound: Some(vec![
             BoundStat {
                 hits: 411,
@@ -351,6 +361,7 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         panic!("{all:?}");
     };
     assert_eq!((empty.health, empty.bound.as_ref()), (0, None));
+    assert_eq!(empty.persistence, None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Quoting by table, and the property that what is written is read as the same.
 
 use proptest::prelude::*;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use super::*;
 use crate::table::{Kind, NOUNS, Times};
@@ -85,6 +85,11 @@ fn value(kind: Kind) -> BoxedStrategy<Value> {
         Kind::Address => address(kind),
         Kind::ListenAddress => prop_oneof![Just(Value::AnyAddress), address(kind)].boxed(),
         Kind::AddressOrName(_) => prop_oneof![name(kind), address(kind)].boxed(),
+        Kind::Netmask => (0_u32..=32)
+            .prop_map(|ones| {
+                Value::Address(Ipv4Addr::from(!(u32::MAX.checked_shr(ones).unwrap_or(0))).into())
+            })
+            .boxed(),
         Kind::Port | Kind::ListenPort => (1..=u16::MAX).prop_map(Value::Port).boxed(),
         Kind::Choice(choices) => proptest::sample::select(choices.allowed)
             .prop_map(|(word, _)| Value::Choice(word.to_owned()))

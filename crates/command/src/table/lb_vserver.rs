@@ -1,8 +1,11 @@
 //! The table of `lb vserver`: where clients connect, and how a service is chosen for them.
 
+use std::net::Ipv4Addr;
+
 use super::{
-    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, NounSpec,
-    Positional, Then, Times, appflow_log, comment, devno, many, once, optional, row, state,
+    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH,
+    NounSpec, PERSISTENCE_MINUTES, Positional, Then, Times, appflow_log, comment, devno, many,
+    once, optional, row, state,
 };
 use crate::{Key, Noun, Verb};
 
@@ -95,6 +98,15 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset()
         .always(),
         row(
+            Key::Timeout,
+            "timeout",
+            PERSISTENCE_MINUTES,
+            "How long a client stays with its service after its last new connection",
+        )
+        .default(Default::Integer(2))
+        .set()
+        .unset(),
+        row(
             Key::LbMethod,
             "lbMethod",
             Kind::Choice(&METHODS),
@@ -103,6 +115,34 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("LEASTCONNECTION"))
         .set()
         .unset(),
+        row(
+            Key::PersistMask,
+            "persistMask",
+            Kind::Netmask,
+            "Which bits of IPv4 addresses tell one client from another for persistence",
+        )
+        .default(Default::Netmask(Ipv4Addr::BROADCAST))
+        .set()
+        .unset(),
+        row(
+            Key::V6PersistMaskLen,
+            "v6persistmasklen",
+            MASK_LENGTH,
+            "How many leading bits of IPv6 addresses tell one client from another for persistence",
+        )
+        .default(Default::Integer(128))
+        .set()
+        .unset(),
+        row(
+            Key::TrofsPersistence,
+            "trofsPersistence",
+            Kind::Choice(&ENABLED_DISABLED),
+            "Whether clients stay with a service that is going out of service",
+        )
+        .default(Default::Choice("ENABLED"))
+        .set()
+        .unset()
+        .no_effect("services go out of service at once"),
         row(
             Key::CltTimeout,
             "cltTimeout",
@@ -169,6 +209,15 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset(),
         comment(),
         appflow_log(),
+        row(
+            Key::SkipPersistency,
+            "skippersistency",
+            Kind::Choice(&SKIP),
+            "What happens when the service that a client stays with is at maxClient",
+        )
+        .default(Default::Choice("None"))
+        .set()
+        .unset(),
         devno(),
     ],
     help: "An address where clients connect, and how a service is chosen for them",
@@ -298,23 +347,35 @@ const METHODS: Choices = Choices {
 };
 
 const PERSISTENCE: Choices = Choices {
-    allowed: &[("NONE", "every connection is chosen for on its own")],
+    allowed: &[
+        ("SOURCEIP", "a client is its address"),
+        ("DESTIP", "a client is the address it dials"),
+        ("SRCIPDESTIP", "a client is both addresses"),
+        ("NONE", "every connection is chosen for on its own"),
+    ],
     aliases: &[],
     elsewhere: &[
-        "SOURCEIP",
         "COOKIEINSERT",
         "SSLSESSION",
         "RULE",
         "URLPASSIVE",
         "CUSTOMSERVERID",
-        "DESTIP",
-        "SRCIPDESTIP",
         "CALLID",
         "RTSPSID",
         "DIAMETER",
         "FIXSESSION",
         "USERSESSION",
     ],
+};
+
+const SKIP: Choices = Choices {
+    allowed: &[
+        ("Bypass", "another service takes this connection alone"),
+        ("ReLb", "the client stays with another service from now on"),
+        ("None", "the connection is refused"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
 };
 
 const TYPES: Choices = Choices {

@@ -13,6 +13,8 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
+use std::net::Ipv4Addr;
+
 use crate::{Key, Noun, Value, Verb};
 
 /// All nouns, in the order of a saved configuration; the commands without a noun come last.
@@ -199,6 +201,8 @@ pub enum Kind {
     ListenAddress,
     /// An address of one host, stored under [`Key::Address`], or the name of an object.
     AddressOrName(Noun),
+    /// An IPv4 mask: ones, then zeros.
+    Netmask,
     /// A port, 1-65535.
     Port,
     /// A port to listen on, 1-65535, or 0 with the address `0.0.0.0`.
@@ -247,6 +251,8 @@ pub enum Default {
     },
     /// A text.
     Text(&'static str),
+    /// A mask.
+    Netmask(Ipv4Addr),
     /// One of the choices.
     Choice(&'static str),
     /// A choice that depends on the type.
@@ -270,6 +276,7 @@ impl Default {
                 Some(Value::Integer(if datagrams { udp } else { tcp }))
             }
             Self::Text(text) => Some(Value::Text(text.to_owned())),
+            Self::Netmask(mask) => Some(Value::Address(mask.into())),
             Self::Choice(text) => Some(Value::Choice(text.to_owned())),
             Self::ChoiceByType { tcp, udp } => Some(Value::Choice(
                 (if datagrams { udp } else { tcp }).to_owned(),
@@ -363,6 +370,19 @@ const IDLE_SECONDS: Kind = Kind::Integer {
     min: 0,
     max: 31_536_000,
     unit: "seconds",
+};
+
+/// 1440 minutes are a day.
+const PERSISTENCE_MINUTES: Kind = Kind::Integer {
+    min: 2,
+    max: 1440,
+    unit: "minutes",
+};
+
+const MASK_LENGTH: Kind = Kind::Integer {
+    min: 1,
+    max: 128,
+    unit: "bits",
 };
 
 const COMMENT_TEXT: Kind = Kind::Text { min: 0, max: 255 };

@@ -202,13 +202,19 @@ fn a_saved_service_has_the_appliances_options_in_its_order() {
     );
     assert_eq!(always(Noun::LbVserver), ["persistenceType", "cltTimeout"]);
     assert_eq!(
-        options(Noun::LbVserver)[..3]
-            .iter()
-            .map(|row| row.spelling)
-            .collect::<Vec<_>>(),
-        ["persistenceType", "lbMethod", "cltTimeout"]
+        ordered(Noun::LbVserver, &ORDER_OF_A_VSERVER),
+        ORDER_OF_A_VSERVER
     );
 }
+
+/// Returns those of `words` that are options of `noun`, in saved order.
+fn ordered(noun: Noun, words: &[&str]) -> Vec<&'static str> {
+    let spellings = options(noun).iter().map(|row| row.spelling);
+    spellings.filter(|word| words.contains(word)).collect()
+}
+
+/// As in lines that appliances saved.
+const ORDER_OF_A_VSERVER: [&str; 4] = ["persistenceType", "timeout", "lbMethod", "cltTimeout"];
 
 #[test]
 fn every_key_has_a_row() {
@@ -237,6 +243,10 @@ const ALL_KEYS: &[Key] = &[
     Key::Weight,
     Key::LbMethod,
     Key::PersistenceType,
+    Key::Timeout,
+    Key::PersistMask,
+    Key::V6PersistMaskLen,
+    Key::SkipPersistency,
     Key::NewServiceRequest,
     Key::NewServiceRequestUnit,
     Key::NewServiceRequestIncrementInterval,
@@ -255,6 +265,7 @@ const ALL_KEYS: &[Key] = &[
     Key::Tcpb,
     Key::Cmp,
     Key::CustomServerId,
+    Key::TrofsPersistence,
     Key::AppflowLog,
     Key::DevNo,
 ];

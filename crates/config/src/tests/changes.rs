@@ -345,16 +345,16 @@ fn a_service_moves_to_another_address() {
 fn set_without_a_unit_keeps_the_unit() {
     let mut config = configured(&["add lb vserver v1 TCP -newServiceRequest 25 PERCENT"]);
     run(&mut config, "set lb vserver v1 -newServiceRequest 10");
-    let slow_start = config.vserver("v1").unwrap().slow_start();
+    let slow_start = config.vserver("v1").unwrap().core().slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (10, RampUnit::Percent));
     run(&mut config, "unset lb vserver v1 -newServiceRequest");
-    let slow_start = config.vserver("v1").unwrap().slow_start();
+    let slow_start = config.vserver("v1").unwrap().core().slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (0, RampUnit::Percent));
     run(
         &mut config,
         "set lb vserver v1 -newServiceRequestRate 5 REQUESTS",
     );
-    let slow_start = config.vserver("v1").unwrap().slow_start();
+    let slow_start = config.vserver("v1").unwrap().core().slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (5, RampUnit::PerSecond));
 }
 

@@ -8,8 +8,8 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, Hello, Reply, Request, Row, ServerRow, ServerService,
-    ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, Hello, PersistenceStat, Reply, Request, Row, ServerRow,
+    ServerService, ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -219,6 +219,11 @@ fn vserver_stat() -> VserverStat {
         response_bytes_per_s: 9,
         packets_received: 10,
         packets_sent: 11,
+        persistence: Some(PersistenceStat {
+            sessions: 12,
+            sessions_max: 13,
+            table_full: 14,
+        }),
         bound: Some(vec![BoundStat {
             name: "s1".to_owned(),
             address: "10.0.0.1".to_owned(),

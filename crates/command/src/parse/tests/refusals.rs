@@ -132,6 +132,47 @@ fn wrong_options_are_named() {
 }
 
 #[test]
+fn a_mask_is_ones_then_zeros() {
+    let full_line = |mask: &str| full(&format!("set lb vserver v -persistMask {mask}"));
+    for mask in ["255.255.255.255", "255.255.254.0", "128.0.0.0", "0.0.0.0"] {
+        assert_eq!(
+            full_line(mask),
+            format!("set lb vserver v -persistMask {mask}")
+        );
+    }
+    for mask in [
+        "255.0.255.0",
+        "0.0.0.255",
+        "24",
+        "255.255.255",
+        "ffff::",
+        "x",
+    ] {
+        assert_eq!(
+            full_line(mask),
+            format!("ERROR: Invalid netmask [persistMask, {mask}]")
+        );
+    }
+    let line = "set lb vserver v -persistMask 255.0.255.0";
+    assert_refused(
+        line,
+        "Invalid netmask [persistMask, 255.0.255.0]",
+        "255.0.255.0",
+    );
+    assert_eq!(
+        parse(line).expect_err("refused").fault.hints,
+        ["persistMask is an IPv4 mask such as 255.255.255.0"]
+    );
+    for minutes in ["0", "1", "1441"] {
+        assert_refused(
+            &format!("set lb vserver v -timeout {minutes}"),
+            &format!("Integer not in range [timeout, {minutes}]"),
+            minutes,
+        );
+    }
+}
+
+#[test]
 fn missing_extra_and_misplaced_words_are_named() {
     assert_refused("add server", "Required argument missing [name]", "");
     assert_refused("add server s1", "Required argument missing [IPAddress]", "");

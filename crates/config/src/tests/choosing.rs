@@ -1,0 +1,157 @@
+//! How a virtual server chooses: from typed options to what the core is told, and back to a line.
+
+use sluice_balance::{
+    AddressMask, Change, Persistence, PersistenceKind, PersistenceTimeout, SkipPersistence,
+    VserverId, VserverSettings,
+};
+
+use super::{configured, planned, run, tcp_vserver};
+use crate::Config;
+
+fn by_source() -> Persistence {
+    Persistence {
+        kind: PersistenceKind::SourceIp,
+        mask: AddressMask::ALL,
+        timeout: PersistenceTimeout::DEFAULT,
+        skip: SkipPersistence::None,
+        group: None,
+    }
+}
+
+fn minutes(minutes: u64) -> PersistenceTimeout {
+    PersistenceTimeout::new(minutes).unwrap()
+}
+
+fn mask(v4: &str, v6: u64) -> AddressMask {
+    AddressMask::new(v4.parse().unwrap(), v6).unwrap()
+}
+
+/// Returns what a virtual server with these options tells the core of its persistence.
+fn persistence(options: &str) -> Option<Persistence> {
+    let config = configured(&[&format!("add lb vserver v1 TCP {options}")]);
+    config.vserver("v1").unwrap().core().persistence
+}
+
+#[test]
+fn every_option_of_persistence_reaches_the_core() {
+    assert_eq!(persistence(""), None);
+    assert_eq!(persistence("-persistenceType NONE"), None);
+    assert_eq!(persistence("-persistenceType SOURCEIP"), Some(by_source()));
+    for (word, kind) in [
+        ("DESTIP", PersistenceKind::DestIp),
+        ("SRCIPDESTIP", PersistenceKind::SrcIpDestIp),
+    ] {
+        let expected = Persistence {
+            kind,
+            ..by_source()
+        };
+        let told = persistence(&format!("-persistenceType {word}"));
+        assert_eq!(told, Some(expected), "{word}");
+    }
+    let all = "-persistenceType SOURCEIP -timeout 1440 -persistMask 255.255.254.0 \
+               -v6persistmasklen 64 -skippersistency ReLb";
+    let expected = Persistence {
+        mask: mask("255.255.254.0", 64),
+        timeout: minutes(1440),
+        skip: SkipPersistence::ReLb,
+        ..by_source()
+    };
+    assert_eq!(persistence(all), Some(expected));
+    let skip = |word: &str| {
+        let options = format!("-persistenceType SOURCEIP -skippersistency {word}");
+        persistence(&options).map(|persistence| persistence.skip)
+    };
+    assert_eq!(skip("bypass"), Some(SkipPersistence::Bypass));
+    assert_eq!(skip("none"), Some(SkipPersistence::None));
+}
+
+#[test]
+fn persistence_is_set_and_unset_like_any_option() {
+    let mut config = configured(&["add lb vserver v1 TCP"]);
+    let told = |persistence| {
+        let settings = VserverSettings {
+            persistence,
+            ..tcp_vserver(None)
+        };
+        vec![Change::SetVserver(VserverId(1), settings)]
+    };
+    let plan = run(
+        &mut config,
+        "set lb vserver v1 -persistenceType SOURCEIP -timeout 5",
+    );
+    let five = Persistence {
+        timeout: minutes(5),
+        ..by_source()
+    };
+    assert_eq!(plan.changes, told(Some(five)));
+    let plan = run(&mut config, "unset lb vserver v1 -timeout");
+    assert_eq!(plan.changes, told(Some(by_source())));
+    let plan = run(&mut config, "unset lb vserver v1 -persistenceType");
+    assert_eq!(plan.changes, told(None));
+    assert_eq!(config, configured(&["add lb vserver v1 TCP"]));
+}
+
+#[test]
+fn lines_that_appliances_saved_are_read_and_written_back() {
+    for line in [
+        "add lb vserver v3 UDP 10.0.0.11 53 -persistenceType SOURCEIP -timeout 60 -lbMethod \
+         ROUNDROBIN -cltTimeout 120",
+        "add lb vserver v4 TCP 10.0.0.11 80 -persistenceType DESTIP -timeout 30 -persistMask \
+         255.255.255.0 -v6persistmasklen 64 -trofsPersistence DISABLED -cltTimeout 9000 -comment \
+         \"first site\" -skippersistency Bypass",
+    ] {
+        assert_eq!(configured(&[line]).render(), [line]);
+    }
+}
+
+#[test]
+fn what_does_nothing_without_persistence_says_so() {
+    let config = configured(&["add lb vserver v1 TCP"]);
+    let warnings = |line: &str| planned(&config, line).warnings;
+    assert_eq!(
+        warnings("set lb vserver v1 -timeout 5 -persistMask 255.0.0.0 -skippersistency None"),
+        [
+            "-timeout has no effect with -persistenceType NONE",
+            "-persistMask has no effect with -persistenceType NONE",
+        ]
+    );
+    let none: [&str; 0] = [];
+    assert_eq!(
+        warnings("set lb vserver v1 -timeout 5 -persistenceType SOURCEIP"),
+        none
+    );
+    assert_eq!(
+        warnings("add lb vserver v2 TCP -trofsPersistence DISABLED"),
+        ["-trofsPersistence has no effect here [services go out of service at once]"]
+    );
+}
+
+#[test]
+fn a_mask_off_the_wire_must_be_one() {
+    use sluice_command::{Arg, Command, Key, Noun, Value, Verb};
+    let config: Config = configured(&["add lb vserver v1 TCP"]);
+    let set = |value| Command {
+        verb: Verb::Set,
+        noun: Noun::LbVserver,
+        args: vec![
+            Arg {
+                key: Key::Name,
+                values: vec![Value::Text("v1".to_owned())],
+            },
+            Arg {
+                key: Key::PersistMask,
+                values: vec![value],
+            },
+        ],
+    };
+    for text in ["255.0.255.0", "::1", "0.0.0.1"] {
+        let fault = config.plan(&set(Value::Address(text.parse().unwrap())));
+        assert_eq!(fault.unwrap_err().code, 1097, "{text}");
+    }
+    assert_eq!(
+        config.plan(&set(Value::Integer(24))).unwrap_err().code,
+        1097
+    );
+    let good = Value::Address("255.128.0.0".parse().unwrap());
+    assert!(config.plan(&set(good)).is_ok());
+}
