@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rig::Rig;
+use sluice_tests::binaries;
 use traffic::Traffic;
 
 fn main() -> ExitCode {
@@ -65,21 +66,19 @@ fn demonstrate() -> Result<(), String> {
     let totals = traffic.stop();
     table::verdict(&mut client, totals)?;
     rig.stop()?;
-    println!("{NEXT}");
+    say_next();
     Ok(())
 }
 
-/// How long the table lives.
-const SECONDS: u64 = 20;
-
-/// When the endless download starts: late enough that the table has settled before it.
-const BULK_FROM: u64 = 11;
-
-const NEXT: &str = "
+/// Says how to go on by hand, with the binaries that were shown.
+fn say_next() {
+    let folder = binaries::binary("").display().to_string();
+    println!(
+        "
 Everything is stopped. To go on by hand, in two terminals:
 
-  target/release/sluiced --config /tmp/my.conf --socket /tmp/my.sock
-  target/release/sluice --socket /tmp/my.sock
+  {folder}sluiced --config /tmp/my.conf --socket /tmp/my.sock
+  {folder}sluice --socket /tmp/my.sock
 
 and type, for a service of yours on port 8001:
 
@@ -89,4 +88,12 @@ and type, for a service of yours on port 8001:
   show lb vserver v1
   save ns config
 
-README.md has the five-minute tour; `help` and the Tab key show the rest.";
+README.md has the five-minute tour; `help` and the Tab key show the rest."
+    );
+}
+
+/// How long the table lives.
+const SECONDS: u64 = 20;
+
+/// When the endless download starts: late enough that the table has settled before it.
+const BULK_FROM: u64 = 11;

@@ -86,7 +86,8 @@ pub(crate) fn check_spread(client: &mut Client) -> Result<(), String> {
 /// Says what clients and daemon counted.
 pub(crate) fn verdict(client: &mut Client, totals: Totals) -> Result<(), String> {
     println!(
-        "\nClients: {} TCP requests and {} UDP sessions answered, {} failed.",
+        "\nClients: {} TCP requests, the endless download, and {} UDP questions were answered; \
+         {} failed.",
         totals.tcp, totals.udp, totals.failed
     );
     for vserver in VSERVERS {
@@ -97,7 +98,7 @@ pub(crate) fn verdict(client: &mut Client, totals: Totals) -> Result<(), String>
             .map(|row| format!("{} {}", row.name, row.hits))
             .collect();
         println!(
-            "  {vserver}: {} requests ({}), {} bytes from clients, {} bytes to clients.",
+            "  {vserver}: {} hits ({}), {} bytes from clients, {} bytes to clients.",
             stat.hits,
             hits.join(", "),
             stat.request_bytes,

@@ -63,7 +63,8 @@ pub(crate) fn echo(address: SocketAddr) -> Result<Echo, String> {
 pub(crate) struct Totals {
     /// TCP requests answered in full.
     pub(crate) tcp: u64,
-    /// UDP sessions that were answered.
+    /// UDP questions that were answered; one from a port that was used before belongs to the session
+    /// of that port.
     pub(crate) udp: u64,
     /// Requests that failed.
     pub(crate) failed: u64,
