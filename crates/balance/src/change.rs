@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{HashSettings, Percent, Persistence, ServiceId, VserverId, Weight};
+use crate::{Backup, HashSettings, Percent, Persistence, ServiceId, VserverId, Weight};
 
 /// What carries the flows of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,6 +148,8 @@ pub struct VserverSettings {
     pub idle: Option<Duration>,
     /// Whether going down ends the connections.
     pub flush_on_down: bool,
+    /// Who serves its flows when it cannot.
+    pub backup: Backup,
     /// How much of the bound weight has to be UP for the virtual server to be UP. With less it is
     /// DOWN; at 0 one service is enough.
     pub health_threshold: Percent,

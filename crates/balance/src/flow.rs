@@ -24,7 +24,12 @@ pub struct FlowKey {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reservation that is not given back keeps its connection active for ever"]
 pub struct Reservation {
+    /// Who serves the flow.
     pub(crate) vserver: VserverId,
+    /// Who was dialled.
+    pub(crate) dialled: VserverId,
+    /// Why the two differ.
+    pub(crate) diversion: Option<Diversion>,
     pub(crate) service: ServiceId,
     /// The serial of the binding it was given through.
     pub(crate) binding: u64,
@@ -32,14 +37,25 @@ pub struct Reservation {
     pub(crate) choice: u64,
     /// What a service in its slow start paid for it; none if the service was not new.
     pub(crate) paid: Option<u32>,
-    /// Whether it is the flow's first place, which the virtual server counted as a hit.
+    /// Whether it is the flow's first place here, which the virtual server counted as a hit.
     pub(crate) first: bool,
 }
 
 impl Reservation {
-    /// Returns the virtual server of the flow.
+    /// Returns the virtual server that serves the flow.
     pub fn vserver(&self) -> VserverId {
         self.vserver
+    }
+
+    /// Returns the virtual server that the client dialled: the one that serves the flow, or one of
+    /// whose chain of backups that is.
+    pub fn dialled(&self) -> VserverId {
+        self.dialled
+    }
+
+    /// Returns why a backup serves the flow; none if the dialled virtual server does.
+    pub fn diversion(&self) -> Option<Diversion> {
+        self.diversion
     }
 
     /// Returns the service of the flow.
@@ -76,7 +92,17 @@ pub enum ChosenBy {
     Method,
 }
 
-/// Why no service could be chosen.
+/// Why a flow is served by a backup of the virtual server that was dialled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Diversion {
+    /// That one is DOWN, or disabled.
+    Down,
+    /// That one has no room: all its services that are UP are full, or failed this flow.
+    Spillover,
+}
+
+/// Why no service could be chosen: what keeps the virtual server that was dialled from taking the
+/// flow, none of its backups being able to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The virtual server is gone.

@@ -14,7 +14,7 @@
 //! use std::time::Duration;
 //!
 //! use sluice_balance::{
-//!     Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Percent, Protocol,
+//!     Backup, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Percent, Protocol,
 //!     ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 //! };
 //!
@@ -32,6 +32,7 @@
 //!     hash: HashSettings::default(),
 //!     idle: None,
 //!     flush_on_down: false,
+//!     backup: Backup::default(),
 //!     health_threshold: Percent::ZERO,
 //!     slow_start: SlowStart::default(),
 //!     persistence: None,
@@ -92,6 +93,12 @@
 //! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any
 //! case; removing and unbinding always end what they remove.
 //!
+//! # Backups
+//!
+//! A flow that the dialled virtual server cannot take goes to the first of its chain of backups
+//! that can; see [`Backup`]. Who serves it counts it, in all numbers but these: refusals, and how
+//! many flows were passed on, are with the virtual server that was dialled.
+//!
 //! # Slow start
 //!
 //! A service that is bound, enabled or comes UP while the rate of the virtual server's
@@ -113,6 +120,7 @@
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
 //! service; `timeline` says when counters are sampled, `window` and `rate` keep the samples.
 
+mod backup;
 mod change;
 mod counters;
 mod dice;
@@ -134,12 +142,13 @@ mod timeline;
 mod vserver;
 mod window;
 
+pub use backup::Backup;
 pub use change::{
     Bind, Change, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings,
 };
 pub use counters::Counters;
 pub use engine::Engine;
-pub use flow::{ChosenBy, CloseReason, FlowKey, Refusal, Reservation, Selection};
+pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, Selection};
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
 pub use health::{Percent, PercentError};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};

@@ -2,15 +2,31 @@
 
 use core::net::SocketAddr;
 
-use crate::{Instant, Protocol, ServiceId, State, VserverId};
+use crate::{Instant, Protocol, Reservation, ServiceId, State, VserverId};
 
 /// Which flows to end; a `None` matches all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseFlows {
-    /// Only those of this virtual server.
+    /// Only those that this virtual server serves.
     pub vserver: Option<VserverId>,
+    /// Only those whose clients dialled this virtual server, whoever serves them.
+    pub dialled: Option<VserverId>,
     /// Only those of this service.
     pub service: Option<ServiceId>,
+}
+
+impl CloseFlows {
+    /// Whether the flow that a reservation was made for is one of them.
+    pub fn matches(&self, reservation: &Reservation) -> bool {
+        let Self {
+            vserver,
+            dialled,
+            service,
+        } = *self;
+        vserver.is_none_or(|id| id == reservation.vserver)
+            && dialled.is_none_or(|id| id == reservation.dialled)
+            && service.is_none_or(|id| id == reservation.service)
+    }
 }
 
 /// One thing to do.

@@ -68,8 +68,10 @@ pub struct ServiceStatus {
 pub struct VserverStatus {
     /// Which.
     pub id: VserverId,
-    /// Its state.
+    /// Its own state.
     pub state: State,
+    /// What clients see: UP while it or one of its chain of backups is UP, else its own state.
+    pub effective: State,
     /// Since when.
     pub since: Instant,
     /// Flows now.
@@ -78,8 +80,12 @@ pub struct VserverStatus {
     pub hits: u64,
     /// Flows per second over the last 7 s.
     pub hits_per_s: u64,
-    /// Flows refused because no service could be chosen.
+    /// Flows refused because no service could be chosen, here or by a backup.
     pub refused: u64,
+    /// Flows dialled here that a backup was given because this one was DOWN or disabled.
+    pub down_backup_hits: u64,
+    /// Flows dialled here that a backup was given because this one had no room.
+    pub spillover_hits: u64,
     /// Bytes towards the services.
     pub bytes_in: u64,
     /// Bytes from the services.

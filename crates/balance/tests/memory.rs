@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use sluice_balance::{
-    AddressMask, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method,
+    AddressMask, Backup, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method,
     Percent, Persistence, PersistenceKind, PersistenceTimeout, PersistenceTotals, Protocol,
     ServiceId, ServiceSettings, SkipPersistence, SlowStart, VserverId, VserverSettings, Weight,
 };
@@ -60,6 +60,7 @@ fn engine() -> Engine {
         idle: None,
         flush_on_down: false,
         health_threshold: Percent::ZERO,
+        backup: Backup::default(),
         slow_start: SlowStart::default(),
         persistence: Some(Persistence {
             kind: PersistenceKind::SourceIp,

@@ -246,6 +246,7 @@ impl Vserver {
             method: choosing::method(&self.settings),
             hash: HashSettings::default(),
             idle: self.settings.idle(Key::CltTimeout),
+            backup: sluice_balance::Backup::default(),
             health_threshold: sluice_balance::Percent::ZERO,
             flush_on_down: flush_on_down(&self.settings),
             slow_start: choosing::slow_start(&self.settings),

@@ -71,6 +71,7 @@ fn tcp_vserver(listen: Option<&str>) -> VserverSettings {
         method: Method::LeastConnection,
         hash: HashSettings::default(),
         idle: Some(std::time::Duration::from_secs(9000)),
+        backup: sluice_balance::Backup::default(),
         health_threshold: sluice_balance::Percent::ZERO,
         flush_on_down: true,
         slow_start: SlowStart {

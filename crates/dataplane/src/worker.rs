@@ -219,6 +219,7 @@ impl Worker {
 
 const ALL: CloseFlows = CloseFlows {
     vserver: None,
+    dialled: None,
     service: None,
 };
 

@@ -109,7 +109,7 @@ impl Engine {
                 self.outputs.push_back(Output::CloseListener(id));
                 // Their answers would have to come from the address that is given up.
                 if protocol == Protocol::Udp {
-                    self.close_flows(Some(id), None);
+                    self.close_dialled(id);
                 }
             }
             self.open_listener(id, settings);
@@ -128,6 +128,9 @@ impl Engine {
             self.outputs.push_back(Output::CloseListener(id));
         }
         self.close_flows(Some(id), None);
+        if vserver.diverted.active > 0 {
+            self.close_dialled(id);
+        }
     }
 
     fn bind(&mut self, bind: &Bind, now: Instant) {
@@ -213,7 +216,20 @@ impl Engine {
     }
 
     fn close_flows(&mut self, vserver: Option<VserverId>, service: Option<ServiceId>) {
-        let flows = CloseFlows { vserver, service };
+        let flows = CloseFlows {
+            vserver,
+            dialled: None,
+            service,
+        };
+        self.outputs.push_back(Output::CloseFlows(flows));
+    }
+
+    fn close_dialled(&mut self, id: VserverId) {
+        let flows = CloseFlows {
+            vserver: None,
+            dialled: Some(id),
+            service: None,
+        };
         self.outputs.push_back(Output::CloseFlows(flows));
     }
 }

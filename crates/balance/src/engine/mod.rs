@@ -5,10 +5,13 @@
 //! shown in `status`, who sticks to what in `sticky`.
 
 mod apply;
+mod chain;
 mod status;
 mod sticky;
 
 use std::collections::{BTreeMap, VecDeque};
+
+use chain::Served;
 
 use crate::dice::Dice;
 use crate::method::Candidate;
@@ -16,7 +19,7 @@ use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
 use crate::services::Services;
 use crate::timeline::Timeline;
-use crate::vserver::{Chosen, Question, Vserver};
+use crate::vserver::{Question, Vserver};
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
     CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
@@ -79,6 +82,9 @@ impl Engine {
     /// out. A flow that is retried is a hit of each service it was given to, and one hit of the
     /// virtual server.
     ///
+    /// What the virtual server cannot take goes to its chain of backups, see
+    /// [`Backup`](crate::Backup); the reservation says who serves it.
+    ///
     /// With persistence, what the client sticks to decides before the method does, whether or not the
     /// service is in its slow start: such a flow counts there like any other, and costs the service
     /// what credit it has, but the method's turn and comparison stay out of it.
@@ -102,24 +108,15 @@ impl Engine {
             now,
             base: self.window_times.base_slot(),
         };
-        let id = vserver;
-        let vserver = self.vservers.get_mut(&id).ok_or(Refusal::NoVserver)?;
-        let table = vserver.table(id);
-        let held = table.and_then(|table| self.persistence.find(table, flow, now));
-        let chosen = vserver
-            .choose(
-                &self.services,
-                &question,
-                held,
-                &mut self.dice,
-                &mut self.scratch,
-            )
-            .inspect_err(|_| vserver.refused += 1)?;
-        let Chosen { position, paid, .. } = chosen;
-
+        let dialled = vserver;
+        let served = self.serve(dialled, &question);
+        let served = served.inspect_err(|_| self.count_refusal(dialled))?;
+        let Served { chosen, .. } = served;
+        let vserver = self.vservers.get_mut(&served.by).expect(SERVES);
+        let first = vserver.is_first(dialled == served.by, tried);
         vserver.active += 1;
-        vserver.hits += u64::from(tried.is_empty());
-        let binding = &mut vserver.bindings[position];
+        vserver.hits += u64::from(first);
+        let binding = &mut vserver.bindings[chosen.position];
         binding.active += 1;
         binding.hits += 1;
         let service = self.services.at_mut(binding.slot);
@@ -127,12 +124,14 @@ impl Engine {
         service.hits += 1;
         let selection = Selection {
             reservation: Reservation {
-                vserver: id,
+                vserver: served.by,
+                dialled,
+                diversion: served.diversion,
                 service: binding.service,
                 binding: binding.serial,
                 choice: vserver.choices,
-                paid,
-                first: tried.is_empty(),
+                paid: chosen.paid,
+                first,
             },
             address: service.settings.address,
             service_counters: service.counters.clone(),
@@ -141,8 +140,13 @@ impl Engine {
             service_idle: service.settings.idle,
             rule: chosen.rule,
         };
-        if let Some(table) = table {
-            let kept = held.filter(|_| chosen.keeps_entry);
+        if let Some(diversion) = served.diversion {
+            let front = self.vservers.get_mut(&dialled).expect(SERVES);
+            front.diverted.active += 1;
+            *front.diverted.hits_mut(diversion) += u64::from(first);
+        }
+        if let Some(table) = served.table {
+            let kept = served.held.filter(|_| chosen.keeps_entry);
             self.note_entry(table, flow, kept, &selection.reservation, now);
         }
         Ok(selection)
@@ -212,11 +216,25 @@ impl Engine {
         !self.outputs.is_empty()
     }
 
+    /// Counts a flow that nobody takes.
+    fn count_refusal(&mut self, dialled: VserverId) {
+        if let Some(vserver) = self.vservers.get_mut(&dialled) {
+            vserver.refused += 1;
+        }
+    }
+
     /// Gives a place back, and takes `hits` back with it.
     fn release(&mut self, reservation: &Reservation, hits: u64) {
+        let first_hits = if reservation.first { hits } else { 0 };
+        if let Some(diversion) = reservation.diversion
+            && let Some(front) = self.vservers.get_mut(&reservation.dialled)
+        {
+            front.diverted.active -= 1;
+            *front.diverted.hits_mut(diversion) -= first_hits;
+        }
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
             vserver.active -= 1;
-            vserver.hits -= if reservation.first { hits } else { 0 };
+            vserver.hits -= first_hits;
             if let Some(binding) = vserver.binding_mut(reservation.service)
                 && binding.serial == reservation.binding
             {
@@ -274,6 +292,8 @@ impl Engine {
         }
     }
 }
+
+const SERVES: &str = "who serves a flow, or is dialled, exists";
 
 impl Default for Engine {
     fn default() -> Self {

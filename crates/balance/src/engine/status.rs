@@ -50,6 +50,7 @@ impl Engine {
         let rate = self.rate_times.base_slot();
         let status = vserver.status(id, &self.services, rate, self.rate_times.base_age(self.now));
         VserverStatus {
+            effective: self.effective_state(id, vserver),
             persistence: vserver.table(id).map(|key| self.persistence.status(key)),
             ..status
         }

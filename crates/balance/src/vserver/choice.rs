@@ -11,7 +11,7 @@ use crate::method::{Candidate, Gauge, Rule};
 use crate::persistence::Held;
 use crate::ramp::Terms;
 use crate::services::Services;
-use crate::{ChosenBy, FlowKey, Instant, Refusal, ServiceId, State};
+use crate::{ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, State};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,37 @@ pub(crate) struct Chosen {
     pub(crate) keeps_entry: bool,
 }
 
+/// Why a virtual server cannot take a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Denial {
+    OutOfService,
+    Down,
+    /// Nobody has room, or all failed this flow.
+    Full,
+    /// The service that the client sticks to has no room, and only there is what it needs.
+    Sticky,
+}
+
+impl Denial {
+    /// Returns why the flow goes to a backup; none if no backup may serve it.
+    pub(crate) fn diversion(self) -> Option<Diversion> {
+        match self {
+            Self::OutOfService | Self::Down => Some(Diversion::Down),
+            Self::Full => Some(Diversion::Spillover),
+            Self::Sticky => None,
+        }
+    }
+
+    /// Returns what is said of it if nobody takes the flow.
+    pub(crate) fn refusal(self) -> Refusal {
+        match self {
+            Self::OutOfService => Refusal::OutOfService,
+            Self::Down => Refusal::Down,
+            Self::Full | Self::Sticky => Refusal::Full,
+        }
+    }
+}
+
 impl Vserver {
     /// Chooses a binding for a flow whose client has the entry `held`; `scratch` is room for the
     /// candidates.
@@ -53,10 +84,10 @@ impl Vserver {
         held: Option<Held>,
         dice: &mut Dice,
         scratch: &mut Vec<Candidate>,
-    ) -> Result<Chosen, Refusal> {
+    ) -> Result<Chosen, Denial> {
         match self.state {
-            State::OutOfService => return Err(Refusal::OutOfService),
-            State::Down => return Err(Refusal::Down),
+            State::OutOfService => return Err(Denial::OutOfService),
+            State::Down => return Err(Denial::Down),
             State::Up => {}
         }
         let terms = self.settle_ramps(services, question.now);
@@ -65,7 +96,7 @@ impl Vserver {
             Some(Honour::Take(position)) => {
                 return Ok(self.take(position, ChosenBy::Persistence, true, terms));
             }
-            Some(Honour::Refuse) => return Err(Refusal::Full),
+            Some(Honour::Refuse) => return Err(Denial::Sticky),
             Some(Honour::Bypass) => keeps_entry = true,
             Some(Honour::Rebind) | None => {}
         }
@@ -115,7 +146,7 @@ impl Vserver {
         services: &Services,
         question: &Question<'_>,
         found: &mut Vec<Candidate>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Denial> {
         let gauge = Gauge {
             rule,
             base: question.base,
@@ -128,7 +159,7 @@ impl Vserver {
             self.collect::<false>(services, question.tried, gauge, found);
         }
         if found.is_empty() {
-            return Err(Refusal::Full);
+            return Err(Denial::Full);
         }
         if let Some(terms) = terms {
             self.note_levels(terms, services, gauge, found);

@@ -19,11 +19,11 @@ use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    BindingStatus, Counters, Instant, Percent, ServiceId, State, VserverId, VserverSettings,
-    VserverStatus, Weight,
+    BindingStatus, Counters, Diversion, Instant, Percent, ServiceId, State, VserverId,
+    VserverSettings, VserverStatus, Weight,
 };
 
-pub(crate) use choice::{Chosen, Question};
+pub(crate) use choice::{Chosen, Denial, Question};
 
 /// All that the core keeps of a virtual server.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub(crate) struct Vserver {
     pub(crate) active: u64,
     pub(crate) hits: u64,
     pub(crate) refused: u64,
+    pub(crate) diverted: Diverted,
     pub(crate) counters: Arc<Counters>,
     /// Choices ever made, those given back unused too.
     pub(crate) choices: u64,
@@ -44,6 +45,17 @@ pub(crate) struct Vserver {
     hash_table: Option<Table>,
     since: Instant,
     rates: Rates,
+}
+
+/// Flows that clients dialled here and that backups serve.
+#[derive(Debug, Default)]
+pub(crate) struct Diverted {
+    /// Now.
+    pub(crate) active: u64,
+    /// Ever, because this one was DOWN.
+    pub(crate) down: u64,
+    /// Ever, because this one had no room.
+    pub(crate) spillover: u64,
 }
 
 /// One bound service.
@@ -73,6 +85,7 @@ impl Vserver {
             active: 0,
             hits: 0,
             refused: 0,
+            diverted: Diverted::default(),
             counters: Arc::default(),
             choices: 0,
             ramps: 0,
@@ -141,6 +154,15 @@ impl Vserver {
         Some(std::mem::replace(&mut self.state, state))
     }
 
+    /// Whether a flow gets its first place here; a virtual server that the client dialled, or not.
+    ///
+    /// A service that failed the flow and is bound here had it from here, unless an earlier one of
+    /// the chain binds it as well; then a hit is missed.
+    pub(crate) fn is_first(&self, is_dialled: bool, tried: &[ServiceId]) -> bool {
+        let had_it = |service: &ServiceId| self.position(*service).is_some();
+        tried.is_empty() || !is_dialled && !tried.iter().any(had_it)
+    }
+
     /// Keeps a sample for the rates.
     pub(crate) fn record_rates(&mut self, slot: usize) {
         self.rates.record(slot, self.totals());
@@ -159,11 +181,14 @@ impl Vserver {
         VserverStatus {
             id,
             state: self.state,
+            effective: self.state,
             since: self.since,
             active: self.active,
             hits: self.hits,
             hits_per_s: per_second.hits,
             refused: self.refused,
+            down_backup_hits: self.diverted.down,
+            spillover_hits: self.diverted.spillover,
             bytes_in: totals.bytes_in,
             bytes_out: totals.bytes_out,
             bytes_in_per_s: per_second.bytes_in,
@@ -216,6 +241,16 @@ impl Vserver {
             hits: self.hits,
             bytes_in: self.counters.bytes_in(),
             bytes_out: self.counters.bytes_out(),
+        }
+    }
+}
+
+impl Diverted {
+    /// Returns the number of flows ever that were diverted for a reason.
+    pub(crate) fn hits_mut(&mut self, diversion: Diversion) -> &mut u64 {
+        match diversion {
+            Diversion::Down => &mut self.down,
+            Diversion::Spillover => &mut self.spillover,
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method, Output,
-    Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus,
-    SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
+    Backup, Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method,
+    Output, Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings,
+    ServiceStatus, SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
 };
 
 /// The virtual server of most tests.
@@ -200,6 +200,7 @@ pub(crate) fn vserver(method: Method) -> VserverSettings {
         idle: None,
         flush_on_down: false,
         health_threshold: Percent::ZERO,
+        backup: Backup::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }

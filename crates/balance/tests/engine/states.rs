@@ -12,7 +12,19 @@ use crate::rig::{Rig, V, at, bind, service, vserver};
 const S: ServiceId = ServiceId(1);
 
 fn close(vserver: Option<VserverId>, service: Option<ServiceId>) -> Output {
-    Output::CloseFlows(CloseFlows { vserver, service })
+    Output::CloseFlows(CloseFlows {
+        vserver,
+        dialled: None,
+        service,
+    })
+}
+
+fn close_dialled(vserver: VserverId) -> Output {
+    Output::CloseFlows(CloseFlows {
+        vserver: None,
+        dialled: Some(vserver),
+        service: None,
+    })
 }
 
 fn address(port: u16) -> SocketAddr {
@@ -204,7 +216,7 @@ fn listener_follows_the_address() {
         rig.apply(Change::SetVserver(V, listening(protocol, 91)));
         let mut expected = vec![Output::CloseListener(V), open(protocol, 91)];
         if protocol == Protocol::Udp {
-            expected.insert(1, close(Some(V), None));
+            expected.insert(1, close_dialled(V));
         }
         assert_eq!(rig.outputs(), expected);
         rig.apply(Change::RemoveVserver(V));

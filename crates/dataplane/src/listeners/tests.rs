@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use sluice_balance::{HashSettings, Method, Percent, SlowStart};
+use sluice_balance::{Backup, HashSettings, Method, Percent, SlowStart};
 
 use super::*;
 
@@ -16,6 +16,7 @@ fn settings(protocol: Protocol, listen: SocketAddr) -> VserverSettings {
         idle: None,
         flush_on_down: false,
         health_threshold: Percent::ZERO,
+        backup: Backup::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }

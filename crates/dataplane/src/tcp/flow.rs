@@ -12,7 +12,7 @@
 
 use std::os::fd::OwnedFd;
 
-use sluice_balance::{CloseFlows, FlowKey, Instant, Reservation, Selection, ServiceId, VserverId};
+use sluice_balance::{CloseFlows, FlowKey, Instant, Selection, ServiceId, VserverId};
 
 use super::driver::Legs;
 use crate::relay::{Ready, Relay};
@@ -84,15 +84,6 @@ impl Flow {
             Stage::Relaying(legs, _) => &legs.reservation,
             Stage::Closed => return false,
         };
-        is_of(reservation, which)
+        which.matches(reservation)
     }
-}
-
-fn is_of(reservation: &Reservation, which: CloseFlows) -> bool {
-    which
-        .vserver
-        .is_none_or(|vserver| vserver == reservation.vserver())
-        && which
-            .service
-            .is_none_or(|service| service == reservation.service())
 }

@@ -95,7 +95,8 @@ impl UdpSide {
     /// Stops serving `vserver`: ends its sessions and lets its socket go.
     pub(crate) fn close_listener(&mut self, registry: &Registry, vserver: VserverId, now: Instant) {
         let which = CloseFlows {
-            vserver: Some(vserver),
+            vserver: None,
+            dialled: Some(vserver),
             service: None,
         };
         self.close_flows(registry, which, now);
@@ -144,14 +145,7 @@ impl UdpSide {
 
     /// Ends the sessions that `which` matches; the next datagram of their clients begins new ones.
     pub(crate) fn close_flows(&mut self, registry: &Registry, which: CloseFlows, now: Instant) {
-        let matches = |flow: &Flow| {
-            which
-                .vserver
-                .is_none_or(|vserver| vserver == flow.reservation.vserver())
-                && which
-                    .service
-                    .is_none_or(|service| service == flow.reservation.service())
-        };
+        let matches = |flow: &Flow| which.matches(&flow.reservation);
         let mut ended = Vec::new();
         for index in self.flows.matching(matches) {
             ended.extend(self.flows.remove(index));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
+    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
     ServiceStatus, SlowStart, VserverSettings, Weight,
 };
 
@@ -74,6 +74,7 @@ impl Rig {
                 idle: client_idle.map(Duration::from_millis),
                 flush_on_down: true,
                 health_threshold: Percent::ZERO,
+                backup: Backup::default(),
                 slow_start: SlowStart::default(),
                 persistence: None,
             },
@@ -392,6 +393,7 @@ fn closed_flows_move_with_their_next_datagram_and_others_stay() {
     });
     let which = CloseFlows {
         vserver: Some(VSERVER),
+        dialled: None,
         service: Some(ServiceId(1)),
     };
     rig.side.close_flows(rig.poll.registry(), which, at(1));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
+    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
     ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
@@ -209,6 +209,7 @@ pub(crate) fn vserver_settings(listen: SocketAddr, idle: Idle) -> VserverSetting
         idle: idle.client,
         flush_on_down: false,
         health_threshold: Percent::ZERO,
+        backup: Backup::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }

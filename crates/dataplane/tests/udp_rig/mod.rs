@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings, SlowStart,
-    VserverId, VserverSettings, Weight,
+    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
+    SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -230,6 +230,7 @@ impl Rig {
             idle: self.idle,
             flush_on_down: true,
             health_threshold: Percent::ZERO,
+            backup: Backup::default(),
             slow_start: SlowStart::default(),
             persistence: None,
         };

@@ -1,3 +1,5 @@
 //! Which virtual server serves a flow: health, backups, spillover; and which of its services may.
 
+mod backup;
+mod bench;
 mod health;

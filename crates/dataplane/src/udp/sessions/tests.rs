@@ -1,7 +1,7 @@
 //! The table without a worker: its bound, one session a key, and the end of a session.
 
 use sluice_balance::{
-    Bind, Change, Engine, FlowKey, HashSettings, Method, Percent, Protocol, ServiceId,
+    Backup, Bind, Change, Engine, FlowKey, HashSettings, Method, Percent, Protocol, ServiceId,
     ServiceSettings, SlowStart, VserverSettings, Weight,
 };
 
@@ -50,6 +50,7 @@ fn selection() -> Selection {
                 idle: None,
                 flush_on_down: true,
                 health_threshold: Percent::ZERO,
+                backup: Backup::default(),
                 slow_start: SlowStart::default(),
                 persistence: None,
             },
