@@ -1,9 +1,12 @@
 //! A daemon with one virtual server over given services, and what every case ends with: the daemon
 //! alive, no panic logged, nothing left active, no socket left open.
 
+use std::io::Read;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
 
 use crate::daemon::{Daemon, free_address};
 use crate::process::sockets;
@@ -57,6 +60,23 @@ impl Rig {
         let stream = TcpStream::connect(self.listen).expect("the daemon listens");
         be_patient(&stream);
         stream
+    }
+
+    /// Connects a client of an address of 127/8 and returns the byte by which its service greets it.
+    ///
+    /// # Panics
+    /// When the daemon does not listen, or the service does not greet.
+    pub fn greeting_to(&self, client: [u8; 4]) -> u8 {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there are sockets");
+        let client = SocketAddr::from((client, 0));
+        socket.bind(&client.into()).expect("127/8 is loopback");
+        let listen = self.listen.into();
+        socket.connect(&listen).expect("the daemon listens");
+        let mut stream = TcpStream::from(socket);
+        be_patient(&stream);
+        let mut greeting = [0];
+        stream.read_exact(&mut greeting).expect("a service greets");
+        greeting[0]
     }
 
     /// Makes a UDP client that talks to the virtual server only.

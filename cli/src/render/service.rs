@@ -50,6 +50,7 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         vec![part("Client IP: ", "cip")],
         vec![part("SP: ", "sp")],
         vec![part("Down state flush: ", "downStateFlush")],
+        vec![part("Hash Id: ", "hashId")],
         vec![comment(&row.settings)],
         vec![part("Appflow logging: ", "appflowLog")],
     ]

@@ -127,6 +127,36 @@ fn persistence_is_one_line_with_its_mask_and_timeout() {
 }
 
 #[test]
+fn a_method_is_shown_with_its_backup_and_what_it_hashes() {
+    let lines = |method: &str| {
+        let mut row = vserver(None);
+        row.settings.extend(settings(&[
+            ("lbMethod", method),
+            ("backupLBMethod", "LEASTPACKETS"),
+            ("netmask", "255.255.255.0"),
+            ("v6netmasklen", "64"),
+        ]));
+        let text = show(&[Row::Vserver(row)], Form::Single);
+        let from = text.find("\tConfigured").unwrap();
+        let to = text.find("\tMode").unwrap();
+        text[from..to].to_owned()
+    };
+    assert_eq!(
+        lines("SOURCEIPHASH"),
+        "\tConfigured Method: SOURCEIPHASH\tBackupMethod: LEASTPACKETS\n\
+         \tNetmask: 255.255.255.0\tv6 Netmask Length: 64\n"
+    );
+    assert_eq!(
+        lines("SRCIPDESTIPHASH"),
+        "\tConfigured Method: SRCIPDESTIPHASH\tBackupMethod: LEASTPACKETS\n"
+    );
+    assert_eq!(
+        lines("ROUNDROBIN"),
+        "\tConfigured Method: ROUNDROBIN\tBackupMethod: NONE\n"
+    );
+}
+
+#[test]
 fn a_virtual_server_without_an_address_says_so_and_prints_no_absent_option() {
     let row = VserverRow {
         address: "0.0.0.0".to_owned(),
@@ -174,6 +204,7 @@ fn a_service_shows_the_options_it_has() {
             ("cip", "DISABLED"),
             ("sp", "OFF"),
             ("downStateFlush", "ENABLED"),
+            ("hashId", "7"),
             ("appflowLog", "ENABLED"),
         ]),
     });
@@ -192,6 +223,7 @@ fn a_service_shows_the_options_it_has() {
 \tClient IP: DISABLED
 \tSP: OFF
 \tDown state flush: ENABLED
+\tHash Id: 7
 \tAppflow logging: ENABLED
 ";
     assert_eq!(show(&[row], Form::List), expected);

@@ -49,6 +49,7 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             Some(format!(" {} (Active)", row.services_active)),
         ],
         method(settings),
+        hash_masks(settings),
         vec![Some("Mode: IP".to_owned())],
         persistence(settings),
         line("Connection Failover: ", "connFailover"),
@@ -77,15 +78,26 @@ fn method(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
     let Some(method) = settings.get("lbMethod") else {
         return Vec::new();
     };
-    let backup = if method == "ROUNDROBIN" {
-        "NONE"
-    } else {
-        "ROUNDROBIN"
+    let backup = match settings.get("backupLBMethod") {
+        _ if method == "ROUNDROBIN" => "NONE",
+        Some(backup) => backup,
+        None => "ROUNDROBIN",
     };
     vec![
         Some(format!("Configured Method: {method}")),
         Some(format!("BackupMethod: {backup}")),
     ]
+}
+
+/// What is hashed of an address: a line of our own, with the methods that look at one.
+fn hash_masks(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+    match settings.get("lbMethod").map(String::as_str) {
+        Some("SOURCEIPHASH" | "DESTINATIONIPHASH") => vec![
+            option(settings, "Netmask: ", "netmask"),
+            option(settings, "v6 Netmask Length: ", "v6netmasklen"),
+        ],
+        Some(_) | None => Vec::new(),
+    }
 }
 
 /// The mask length for IPv6 is our own part, printed when it is not that of whole addresses.

@@ -72,6 +72,7 @@ pub const ALL: &[Code] = &[
     NOT_BOUND,
     TYPE_MISMATCH,
     INVALID_PERSISTENCE,
+    SAME_BACKUP_METHOD,
     SERVER_EXISTS,
     INVALID_WEIGHT,
     NO_SUCH_LB_VSERVER,
@@ -236,6 +237,12 @@ pub const TYPE_MISMATCH: Code = code(
 );
 /// 1332
 pub const INVALID_PERSISTENCE: Code = code(1332, "Invalid Persistence type", Value);
+/// 1334
+pub const SAME_BACKUP_METHOD: Code = code(
+    1334,
+    "Backup load balancing method cannot be the same as the primary load balancing method",
+    Value,
+);
 /// 1335
 pub const SERVER_EXISTS: Code = code(1335, "Server already exists", Exists);
 /// 1363

@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 use sluice_balance::{
-    AddressMask, Method, Persistence, PersistenceKind, PersistenceTimeout, RampUnit,
+    AddressMask, HashSettings, Method, Persistence, PersistenceKind, PersistenceTimeout, RampUnit,
     SkipPersistence, SlowStart,
 };
-use sluice_command::{Command, Key};
+use sluice_command::{Command, Fault, Key};
 
+use crate::refusal;
 use crate::settings::Settings;
 
 /// Returns the method of a virtual server.
@@ -19,8 +20,22 @@ pub(crate) fn method(settings: &Settings) -> Method {
         Some("ROUNDROBIN") => Method::RoundRobin,
         Some("LEASTBANDWIDTH") => Method::LeastBandwidth,
         Some("LEASTPACKETS") => Method::LeastPackets,
+        Some("LEASTREQUEST") => Method::LeastRequest,
+        Some("SOURCEIPHASH") => Method::SourceIpHash,
+        Some("DESTINATIONIPHASH") => Method::DestinationIpHash,
+        Some("SRCIPDESTIPHASH") => Method::SrcIpDestIpHash,
+        Some("SRCIPSRCPORTHASH") => Method::SrcIpSrcPortHash,
+        Some("RANDOM") => Method::Random,
         Some("LEASTCONNECTION") | None => Method::LeastConnection,
         Some(method) => panic!("the table allows the method {method}, the core has none such"),
+    }
+}
+
+/// Returns how a virtual server hashes.
+pub(crate) fn hash(settings: &Settings) -> HashSettings {
+    HashSettings {
+        mask: mask(settings, Key::Netmask, Key::V6NetmaskLen),
+        ..HashSettings::default()
     }
 }
 
@@ -55,18 +70,41 @@ pub(crate) fn persistence(settings: &Settings) -> Option<Persistence> {
     })
 }
 
+/// Refuses a backup method that is the method, if either is new.
+pub(crate) fn check_backup_method(command: &Command, settings: &Settings) -> Result<(), Fault> {
+    let method = settings.word(Key::LbMethod);
+    let given = command.text(Key::BackupLbMethod);
+    let is_changed = given.is_some() || command.arg(Key::LbMethod).is_some();
+    // The default is no choice of the operator's, and goes with every method.
+    let chosen = given.or_else(|| settings.own_word(Key::BackupLbMethod));
+    match (chosen, method) {
+        (Some(backup), Some(method)) if is_changed && backup == method => {
+            Err(refusal::same_backup_method(backup))
+        }
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
 /// Says which options of a command do nothing together with the others of the virtual server.
 pub(crate) fn idle_options(command: &Command, settings: &Settings) -> Vec<String> {
-    if persistence_kind(settings).is_some() {
-        return Vec::new();
+    let mut idle = Vec::new();
+    let mut add = |keys: &[Key], with: &str| {
+        let given = keys.iter().filter_map(|key| settings.given(command, *key));
+        idle.extend(given.map(|option| format!("-{option} has no effect with {with}")));
+    };
+    if persistence_kind(settings).is_none() {
+        add(&FOR_PERSISTENCE, "-persistenceType NONE");
     }
-    let given = FOR_PERSISTENCE.into_iter().filter_map(|key| {
-        let spelling = settings.given(command, key)?;
-        Some(format!(
-            "-{spelling} has no effect with -persistenceType NONE"
-        ))
-    });
-    given.collect()
+    if let Some(method) = settings.word(Key::LbMethod)
+        && !hashes_one_address(&method)
+    {
+        add(&FOR_HASHES, &format!("-lbMethod {method}"));
+    }
+    idle
+}
+
+fn hashes_one_address(method: &str) -> bool {
+    matches!(method, "SOURCEIPHASH" | "DESTINATIONIPHASH")
 }
 
 fn persistence_kind(settings: &Settings) -> Option<PersistenceKind> {
@@ -90,5 +128,8 @@ const FOR_PERSISTENCE: [Key; 4] = [
     Key::V6PersistMaskLen,
     Key::SkipPersistency,
 ];
+
+/// What is of use where one address is hashed.
+const FOR_HASHES: [Key; 2] = [Key::Netmask, Key::V6NetmaskLen];
 
 const TABLE: &str = "the table has the bounds of the core";

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use sluice_balance::{
-    HashSettings, Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight,
-};
+use sluice_balance::{Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
 use sluice_command::{Command, Key, Noun, Value, Verb};
 
 use crate::choosing;
@@ -161,7 +159,7 @@ impl Service {
             address: self.address,
             enabled: self.enabled && server.enabled,
             max_client: max_client.ok().filter(|most| *most > 0),
-            hash_id: None,
+            hash_id: self.settings.own_number(Key::HashId),
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),
         }
@@ -244,7 +242,7 @@ impl Vserver {
             listen: self.listen.socket(),
             enabled: self.enabled,
             method: choosing::method(&self.settings),
-            hash: HashSettings::default(),
+            hash: choosing::hash(&self.settings),
             idle: self.settings.idle(Key::CltTimeout),
             backup: sluice_balance::Backup::default(),
             health_threshold: sluice_balance::Percent::ZERO,

@@ -96,6 +96,11 @@ pub(crate) fn invalid(argument: &str, value: &str) -> Fault {
     Fault::new(catalogue::INVALID_ARGUMENT_VALUE).with_details(format!("{argument}, {value}"))
 }
 
+/// The method in place of another would be that other.
+pub(crate) fn same_backup_method(method: &str) -> Fault {
+    Fault::new(catalogue::SAME_BACKUP_METHOD).with_details(format!("backupLBMethod, {method}"))
+}
+
 /// A host cannot have this address.
 pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
     Fault::new(catalogue::INVALID_ADDRESS).with_details(format!("{argument}, {value}"))

@@ -98,6 +98,31 @@ impl Settings {
         self.in_force(key).map(|values| text(&values))
     }
 
+    /// Returns a word other than the default that was set.
+    pub(crate) fn own_word(&self, key: Key) -> Option<&str> {
+        match self.values.get(&key)?.first()? {
+            Value::Text(word) | Value::Choice(word) => Some(word),
+            Value::Integer(_)
+            | Value::Address(_)
+            | Value::AnyAddress
+            | Value::Port(_)
+            | Value::AnyPort => None,
+        }
+    }
+
+    /// Returns a number that was set, of an option without a default.
+    pub(crate) fn own_number(&self, key: Key) -> Option<u64> {
+        match self.values.get(&key)?.first()? {
+            Value::Integer(number) => Some(*number),
+            Value::Text(_)
+            | Value::Choice(_)
+            | Value::Address(_)
+            | Value::AnyAddress
+            | Value::Port(_)
+            | Value::AnyPort => None,
+        }
+    }
+
     /// Returns every option that has a value, by the spelling of the table.
     pub(crate) fn all(&self) -> BTreeMap<String, String> {
         let rows = self.rows().filter_map(|row| {

@@ -51,6 +51,7 @@ impl Config {
         self.check_listener(&vserver)?;
         let mut plan = Plan::default();
         plan.take_options(command, &mut vserver.settings)?;
+        choosing::check_backup_method(command, &vserver.settings)?;
         let idle = choosing::idle_options(command, &vserver.settings);
         plan.warnings.extend(idle);
         plan.put_vserver(None, vserver);
@@ -62,6 +63,7 @@ impl Config {
         let mut after = before.draft();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;
+        choosing::check_backup_method(command, &after.settings)?;
         let idle = choosing::idle_options(command, &after.settings);
         plan.warnings.extend(idle);
         let address = command.value(Key::IpAddress);

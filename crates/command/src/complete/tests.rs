@@ -96,6 +96,12 @@ fn values_of_closed_lists_are_offered() {
             "LEASTCONNECTION",
             "LEASTBANDWIDTH",
             "LEASTPACKETS",
+            "LEASTREQUEST",
+            "SOURCEIPHASH",
+            "DESTINATIONIPHASH",
+            "SRCIPDESTIPHASH",
+            "SRCIPSRCPORTHASH",
+            "RANDOM",
         ],
     );
     assert_offers("set lb vserver v1 -lbMethod LEASTB", &["LEASTBANDWIDTH"]);

@@ -116,6 +116,45 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .set()
         .unset(),
         row(
+            Key::HashLength,
+            "hashLength",
+            HASH_LENGTH,
+            "How many bytes of a URL or a domain are hashed",
+        )
+        .default(Default::Integer(80))
+        .set()
+        .unset()
+        .no_effect("URLs and domains are not looked at"),
+        row(
+            Key::Netmask,
+            "netmask",
+            Kind::Netmask,
+            "Which bits of an IPv4 address are hashed by SOURCEIPHASH and DESTINATIONIPHASH",
+        )
+        .default(Default::Netmask(Ipv4Addr::BROADCAST))
+        .set()
+        .unset(),
+        row(
+            Key::V6NetmaskLen,
+            "v6netmasklen",
+            MASK_LENGTH,
+            "How many leading bits of an IPv6 address are hashed by SOURCEIPHASH and \
+             DESTINATIONIPHASH",
+        )
+        .default(Default::Integer(128))
+        .set()
+        .unset(),
+        row(
+            Key::BackupLbMethod,
+            "backupLBMethod",
+            Kind::Choice(&BACKUP_METHODS),
+            "The method in place of one that cannot decide",
+        )
+        .default(Default::Choice("ROUNDROBIN"))
+        .set()
+        .unset()
+        .no_effect("every method here can decide by itself"),
+        row(
             Key::PersistMask,
             "persistMask",
             Kind::Netmask,
@@ -313,6 +352,12 @@ const UNITS: Choices = Choices {
     elsewhere: &[],
 };
 
+const HASH_LENGTH: Kind = Kind::Integer {
+    min: 1,
+    max: 4096,
+    unit: "bytes",
+};
+
 const METHODS: Choices = Choices {
     allowed: &[
         ("ROUNDROBIN", "in turn, by weight"),
@@ -325,25 +370,49 @@ const METHODS: Choices = Choices {
             "LEASTPACKETS",
             "fewest packets both ways over the last 14 seconds",
         ),
+        (
+            "LEASTREQUEST",
+            "fewest requests, which are connections here",
+        ),
+        ("SOURCEIPHASH", "by the client's address"),
+        ("DESTINATIONIPHASH", "by the address the client dials"),
+        ("SRCIPDESTIPHASH", "by both addresses"),
+        ("SRCIPSRCPORTHASH", "by the client's address and port"),
+        ("RANDOM", "at random, by weight"),
     ],
     aliases: &[],
     elsewhere: &[
         "LEASTRESPONSETIME",
         "URLHASH",
         "DOMAINHASH",
-        "DESTINATIONIPHASH",
-        "SOURCEIPHASH",
-        "SRCIPDESTIPHASH",
         "TOKEN",
-        "SRCIPSRCPORTHASH",
         "LRTM",
         "CALLIDHASH",
         "CUSTOMLOAD",
-        "LEASTREQUEST",
         "AUDITLOGHASH",
         "STATICPROXIMITY",
         "USER_TOKEN",
     ],
+};
+
+const BACKUP_METHODS: Choices = Choices {
+    allowed: &[
+        ("ROUNDROBIN", "in turn, by weight"),
+        ("LEASTCONNECTION", "fewest active connections"),
+        ("LEASTRESPONSETIME", "fastest answers"),
+        ("SOURCEIPHASH", "by the client's address"),
+        (
+            "LEASTBANDWIDTH",
+            "fewest bytes both ways over the last 14 seconds",
+        ),
+        (
+            "LEASTPACKETS",
+            "fewest packets both ways over the last 14 seconds",
+        ),
+        ("CUSTOMLOAD", "least load as monitors report it"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
 };
 
 const PERSISTENCE: Choices = Choices {

@@ -229,11 +229,25 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(Default::Choice("ENABLED"))
         .set()
         .unset(),
+        row(
+            Key::HashId,
+            "hashId",
+            HASH_ID,
+            "What identifies it to the hash methods in place of its address and port",
+        )
+        .set()
+        .unset(),
         comment(),
         appflow_log(),
         devno(),
     ],
     help: "A port of a server, and how it is used",
+};
+
+const HASH_ID: Kind = Kind::Integer {
+    min: 1,
+    max: u32::MAX as u64,
+    unit: "",
 };
 
 const NEW_NAME: ArgSpec = row(

@@ -114,6 +114,12 @@ fn every_method_reaches_the_core() {
         ("LEASTCONNECTION", Method::LeastConnection),
         ("LEASTBANDWIDTH", Method::LeastBandwidth),
         ("LEASTPACKETS", Method::LeastPackets),
+        ("LEASTREQUEST", Method::LeastRequest),
+        ("SOURCEIPHASH", Method::SourceIpHash),
+        ("DESTINATIONIPHASH", Method::DestinationIpHash),
+        ("SRCIPDESTIPHASH", Method::SrcIpDestIpHash),
+        ("SRCIPSRCPORTHASH", Method::SrcIpSrcPortHash),
+        ("RANDOM", Method::Random),
     ] {
         let config = configured(&[&format!("add lb vserver v1 TCP -lbMethod {word}")]);
         assert_eq!(config.vserver("v1").unwrap().core().method, method);

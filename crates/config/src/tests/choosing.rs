@@ -5,7 +5,7 @@ use sluice_balance::{
     VserverId, VserverSettings,
 };
 
-use super::{configured, planned, run, tcp_vserver};
+use super::{configured, planned, refused, run, tcp_vserver};
 use crate::Config;
 
 fn by_source() -> Persistence {
@@ -123,6 +123,84 @@ fn what_does_nothing_without_persistence_says_so() {
     assert_eq!(
         warnings("add lb vserver v2 TCP -trofsPersistence DISABLED"),
         ["-trofsPersistence has no effect here [services go out of service at once]"]
+    );
+}
+
+#[test]
+fn the_masks_of_a_hash_and_the_identity_of_a_service_reach_the_core() {
+    let line = "add lb vserver v1 TCP -lbMethod SOURCEIPHASH -netmask 255.255.0.0 -v6netmasklen 48";
+    let mut config = configured(&[line]);
+    let hash = config.vserver("v1").unwrap().core().hash;
+    assert_eq!(hash.mask, mask("255.255.0.0", 48));
+    assert_eq!(
+        planned(&config, "set lb vserver v1 -cltTimeout 5").warnings,
+        [""; 0]
+    );
+
+    run(&mut config, "add service s1 10.0.0.1 TCP 80 -hashId 7");
+    let id = |config: &Config| config.core_of(config.service("s1").unwrap()).hash_id;
+    assert_eq!(id(&config), Some(7));
+    assert!(
+        config
+            .render()
+            .iter()
+            .any(|line| line.ends_with(" -hashId 7"))
+    );
+    run(&mut config, "unset service s1 -hashId");
+    assert_eq!(id(&config), None);
+}
+
+#[test]
+fn what_does_nothing_with_the_method_says_so() {
+    let config = configured(&["add lb vserver v1 TCP -lbMethod SRCIPDESTIPHASH"]);
+    let warnings = |line: &str| planned(&config, line).warnings;
+    assert_eq!(
+        warnings("set lb vserver v1 -netmask 255.0.0.0 -v6netmasklen 128"),
+        ["-netmask has no effect with -lbMethod SRCIPDESTIPHASH"]
+    );
+    assert_eq!(
+        warnings("add lb vserver v2 TCP -lbMethod DESTINATIONIPHASH -netmask 255.0.0.0"),
+        [""; 0]
+    );
+    assert_eq!(
+        warnings("set lb vserver v1 -hashLength 100 -backupLBMethod LEASTPACKETS"),
+        [
+            "-hashLength has no effect here [URLs and domains are not looked at]",
+            "-backupLBMethod has no effect here [every method here can decide by itself]",
+        ]
+    );
+}
+
+#[test]
+fn a_method_is_not_its_own_backup() {
+    let same = |word: &str| {
+        format!(
+            "1334 Backup load balancing method cannot be the same as the primary load balancing \
+             method [backupLBMethod, {word}]"
+        )
+    };
+    let mut config = configured(&[
+        "add lb vserver v1 TCP -lbMethod ROUNDROBIN",
+        "add lb vserver v2 TCP -backupLBMethod LEASTPACKETS",
+    ]);
+    for (line, word) in [
+        ("set lb vserver v1 -backupLBMethod ROUNDROBIN", "ROUNDROBIN"),
+        ("set lb vserver v2 -lbMethod LEASTPACKETS", "LEASTPACKETS"),
+        (
+            "set lb vserver v2 -backupLBMethod LEASTCONNECTION",
+            "LEASTCONNECTION",
+        ),
+        (
+            "add lb vserver v3 TCP -backupLBMethod LEASTBANDWIDTH -lbMethod LEASTBANDWIDTH",
+            "LEASTBANDWIDTH",
+        ),
+    ] {
+        assert_eq!(refused(&config, line), same(word), "{line}");
+    }
+    run(&mut config, "set lb vserver v2 -lbMethod ROUNDROBIN");
+    run(
+        &mut config,
+        "set lb vserver v2 -lbMethod LEASTPACKETS -backupLBMethod ROUNDROBIN",
     );
 }
 

@@ -134,6 +134,7 @@ fn service_option() -> impl Strategy<Value = &'static str> {
         "-downStateFlush DISABLED -comment \"#not a comment\"",
         "-CustomServerID \"\\\"None\\\"\"",
         "-appflowLog DISABLED",
+        "-hashId 12",
     ])
 }
 
@@ -142,6 +143,9 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "",
         "-lbMethod LEASTBANDWIDTH",
         "-lbMethod LEASTCONNECTION -persistenceType NONE",
+        "-lbMethod SOURCEIPHASH -netmask 255.255.255.0 -v6netmasklen 64",
+        "-lbMethod RANDOM -backupLBMethod LEASTPACKETS -hashLength 9",
+        "-lbMethod LEASTPACKETS",
         "-persistenceType SOURCEIP -timeout 60",
         "-persistenceType SRCIPDESTIP -persistMask 255.255.255.0 -v6persistmasklen 64",
         "-timeout 5 -skippersistency Bypass -trofsPersistence DISABLED",

@@ -372,17 +372,17 @@ fn wrong_choices_are_refused_with_what_is_allowed() {
         "ENABLED",
     );
     let hint = |line: &str| parse(line).expect_err("refused").fault.hints;
+    let methods = "lbMethod is ROUNDROBIN, LEASTCONNECTION, LEASTBANDWIDTH, LEASTPACKETS, \
+                   LEASTREQUEST, SOURCEIPHASH, DESTINATIONIPHASH, SRCIPDESTIPHASH, \
+                   SRCIPSRCPORTHASH or RANDOM";
     assert_eq!(
-        hint("set lb vserver v -lbMethod sourceiphash"),
-        [
-            "SOURCEIPHASH is not supported here; lbMethod is ROUNDROBIN, LEASTCONNECTION, \
-          LEASTBANDWIDTH or LEASTPACKETS"
-        ]
+        hint("set lb vserver v -lbMethod urlhash"),
+        [format!("URLHASH is not supported here; {methods}")]
     );
     assert_eq!(
         hint("set lb vserver v -lbMethod LEASTBANDWITH"),
         [
-            "lbMethod is ROUNDROBIN, LEASTCONNECTION, LEASTBANDWIDTH or LEASTPACKETS",
+            methods,
             "did you mean LEASTBANDWIDTH?"
         ]
     );
