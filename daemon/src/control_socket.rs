@@ -5,6 +5,7 @@
 //! answer that stands half finished has a time limit, and the number of clients is bounded. Whatever it
 //! sends that is not the protocol gets an error frame and ends the connection.
 
+use std::future::poll_fn;
 use std::time::Duration;
 
 use sluice_command::{Fault, catalogue};
@@ -17,18 +18,25 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clients::{Client, Clients};
+use crate::descriptors::with_reserve;
 use crate::faults;
 use crate::queue::Handle;
 
 /// Accepts clients for ever.
 pub(crate) async fn serve(listener: UnixListener, controller: Handle) {
     let clients = Clients::default();
+    let mut complained: Option<Instant> = None;
     loop {
-        match listener.accept().await {
+        // Without a free descriptor the system does not even say whether somebody waits, so the
+        // reserve is there from the first try.
+        match poll_fn(|context| with_reserve(|| listener.poll_accept(context))).await {
             Ok((stream, _)) => admit(stream, &clients, &controller),
             Err(error) => {
-                tracing::warn!("cannot accept a client on the control socket: {error}");
-                // Out of descriptors, most likely: the waiting client would make this loop spin.
+                if complained.is_none_or(|at| at.elapsed() >= COMPLAINT_INTERVAL) {
+                    complained = Some(Instant::now());
+                    tracing::warn!("cannot accept a client on the control socket: {error}");
+                }
+                // The waiting client would make this loop spin.
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -258,6 +266,9 @@ const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long not to accept after accepting failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A failure that lasts is logged once in so long.
+const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

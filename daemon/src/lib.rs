@@ -10,6 +10,7 @@ mod claim;
 mod clients;
 mod control_socket;
 mod controller;
+mod descriptors;
 mod faults;
 mod lifetime;
 mod log;

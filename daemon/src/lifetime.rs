@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sluice_dataplane::{Dataplane, Options};
 use thiserror::Error;
 use tokio::net::UnixListener;
@@ -30,7 +29,7 @@ use crate::claim::{Claim, ClaimError};
 use crate::controller::Controller;
 use crate::queue::{Events, Handle, queue};
 use crate::saver::Saver;
-use crate::{control_socket, log, notify};
+use crate::{control_socket, descriptors, log, notify};
 
 /// Why the daemon cannot start, or ended on its own.
 #[derive(Debug, Error)]
@@ -65,7 +64,7 @@ pub(crate) enum LifeError {
 
 /// Runs the daemon until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<(), LifeError> {
-    raise_descriptor_limit();
+    descriptors::raise_limit();
     if args.driver == Driver::Uring {
         tracing::warn!("the io_uring driver is not available in this version; epoll is used");
     }
@@ -229,18 +228,6 @@ impl Signals {
                 }
             }
         }
-    }
-}
-
-/// Every flow needs two descriptors and more; the soft limit is usually set for programs that use select(2).
-fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!("cannot raise the limit of open files: {error}");
     }
 }
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use sluice_tests::daemon::free_address;
+use sluice_tests::daemon::{Daemon, free_address, limited_command, new_folder};
 use sluice_tests::process::{processor_time, raise_descriptor_limit, resident, sockets};
 use sluice_tests::rig::{Rig, be_patient, eventually};
 use sluice_tests::services::{TcpService, reset_on_close};
@@ -19,6 +19,61 @@ use socket2::{Domain, Socket, Type};
 fn echo(mut stream: &TcpStream) -> std::io::Result<()> {
     stream.write_all(b"x")?;
     stream.read_exact(&mut [0])
+}
+
+/// C54: without a descriptor left the daemon idles, says so once a second, answers the command line
+/// and carries on; when descriptors are back, so are clients.
+#[test]
+fn c54_without_descriptors_the_daemon_neither_spins_nor_ends() {
+    // Of two neighbours, one lets the last descriptor go to a client whose service gets none.
+    thread::scope(|scope| {
+        for limit in [64, 65] {
+            scope.spawn(move || without_descriptors(limit));
+        }
+    });
+}
+
+fn without_descriptors(limit: u32) {
+    let folder = Arc::new(new_folder());
+    let mut command = limited_command(folder.path(), limit);
+    let daemon = Daemon::launch(&mut command, folder);
+    let service = TcpService::echo();
+    let rig = Rig::with(daemon, "TCP", &[service.address()], "");
+    let existing = rig.connect();
+    echo(&existing).expect("the service answers");
+
+    let flood: Vec<_> = (0..200).map(|_| rig.connect()).collect();
+    eventually("descriptors run out", || {
+        rig.daemon.log().iter().any(|line| line.contains("WARN"))
+    });
+    let (used, lines) = (processor_time(rig.daemon.pid()), rig.daemon.log().len());
+    let started = Instant::now();
+    for _ in 0..8 {
+        echo(&existing).expect("existing flows go on");
+        let asked = Instant::now();
+        rig.daemon.ok("show ns version");
+        let took = asked.elapsed();
+        assert!(took < Duration::from_secs(1), "an answer took {took:?}");
+        thread::sleep(Duration::from_millis(500));
+    }
+    let took = started.elapsed();
+    let used = processor_time(rig.daemon.pid()) - used;
+    let said = rig.daemon.log()[lines..].to_vec();
+    assert!(used < took / 10, "{used:?} of processor time in {took:?}");
+    assert!(
+        said.len() as u64 <= took.as_secs() + 1,
+        "in {took:?}: {said:#?}"
+    );
+
+    drop(flood);
+    let released = Instant::now();
+    let served = || echo(&rig.connect()).is_ok();
+    eventually("new clients are served", served);
+    let took = released.elapsed();
+    assert!(took < Duration::from_secs(1), "after {took:?}");
+    echo(&existing).expect("existing flows go on");
+    drop(existing);
+    rig.finish();
 }
 
 /// Connects a client that takes in little by itself.
