@@ -13,6 +13,9 @@ use std::time::Duration;
 const SAVED: &str = "\x1b[K> \r\x1b[2C";
 const UNSAVED: &str = "\x1b[K*> \r\x1b[3C";
 
+/// What is written when the shell stops reading keys, to run what was typed.
+const RUNNING: &str = "\x1b[?2004l";
+
 const TAB: &str = "\t";
 const UP: &str = "\x1b[A";
 const BACKSPACE: &str = "\x7f";
@@ -234,4 +237,39 @@ fn a_daemon_that_went_and_came_back_is_found_again() {
     enter(&mut shell, "enable server b");
     leave(shell);
     assert_eq!(daemon.seen(), ["enable server hangup", "enable server b"]);
+}
+
+#[test]
+fn an_unmarked_paste_of_several_lines_runs_each() {
+    for end in ["\r", "\n"] {
+        let daemon = FakeDaemon::start();
+        let mut shell = shell(&daemon);
+        let lines = ["enable server a", "enable server b", "enable server c"];
+        type_keys(&mut shell, &(lines.join(end) + end));
+        for _ in lines {
+            expect(&mut shell, " Done");
+            expect(&mut shell, UNSAVED);
+        }
+        leave(shell);
+        assert_eq!(daemon.seen(), lines, "{end:?}");
+    }
+}
+
+#[test]
+fn lines_typed_while_a_command_runs_are_run_after_it() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, "enable server hold\r");
+    expect(&mut shell, RUNNING);
+    type_keys(&mut shell, "enable server a\renable server b\r");
+    daemon.open_gate();
+    for _ in 0..3 {
+        expect(&mut shell, " Done");
+        expect(&mut shell, UNSAVED);
+    }
+    leave(shell);
+    assert_eq!(
+        daemon.seen(),
+        ["enable server hold", "enable server a", "enable server b"]
+    );
 }

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use sluice_command::{Fault, Key, Noun, Verb, catalogue, render};
@@ -46,13 +46,15 @@ impl Drop for Folder {
     }
 }
 
-/// Answers `Done` to whatever configures, refuses what is called `nope`, hangs up on `hangup`, and
-/// shows one server.
+/// Answers `Done` to whatever configures, refuses what is called `nope`, hangs up on `hangup`, never
+/// answers `hang`, answers `hold` once it may, and shows one server.
 pub(crate) struct FakeDaemon {
     pub(crate) folder: Folder,
     /// The commands so far, as they would be saved; without `show ns config`, which the shell asks
     /// by itself.
     seen: Arc<Mutex<Vec<String>>>,
+    /// Whether `hold` may be answered.
+    gate: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl FakeDaemon {
@@ -60,6 +62,7 @@ impl FakeDaemon {
         let daemon = Self {
             folder: Folder::new(),
             seen: Arc::default(),
+            gate: Arc::default(),
         };
         daemon.listen();
         daemon
@@ -67,13 +70,20 @@ impl FakeDaemon {
 
     fn listen(&self) {
         let listener = UnixListener::bind(self.socket()).expect("the folder is ours");
-        let seen = Arc::clone(&self.seen);
+        let (seen, gate) = (Arc::clone(&self.seen), Arc::clone(&self.gate));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let seen = Arc::clone(&seen);
-                thread::spawn(move || serve(stream, &seen));
+                let (seen, gate) = (Arc::clone(&seen), Arc::clone(&gate));
+                thread::spawn(move || serve(stream, &seen, &gate));
             }
         });
+    }
+
+    /// Answers `hold` from now on.
+    pub(crate) fn open_gate(&self) {
+        let (is_open, opened) = &*self.gate;
+        *is_open.lock().expect("no test panics with it") = true;
+        opened.notify_all();
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
@@ -141,7 +151,7 @@ pub(crate) fn run(socket: &Path, folder: &Path, words: &[&str], input: &[u8]) ->
     }
 }
 
-fn serve(mut stream: UnixStream, seen: &Mutex<Vec<String>>) {
+fn serve(mut stream: UnixStream, seen: &Mutex<Vec<String>>, gate: &(Mutex<bool>, Condvar)) {
     let mut frames = FrameBuffer::new();
     let hello = Hello {
         version: VERSION,
@@ -156,10 +166,19 @@ fn serve(mut stream: UnixStream, seen: &Mutex<Vec<String>>) {
         let Some(replies) = answer(&request, seen) else {
             return;
         };
+        if is_about(&request, "hold") {
+            let is_open = gate.0.lock().expect("no test panics with it");
+            let opened = gate.1.wait_while(is_open, |is_open| !*is_open);
+            drop(opened.expect("no test panics with it"));
+        }
         for reply in replies {
             send(&mut stream, &reply);
         }
     }
+}
+
+fn is_about(request: &Request, name: &str) -> bool {
+    matches!(request, Request::Run(command) if command.text(Key::Name) == Some(name))
 }
 
 fn receive(stream: &mut UnixStream, frames: &mut FrameBuffer) -> Option<Vec<u8>> {
@@ -192,6 +211,7 @@ fn answer(request: &Request, seen: &Mutex<Vec<String>>) -> Option<Vec<Reply>> {
     seen.push(render(command));
     Some(match (command.text(Key::Name), command.verb) {
         (Some("hangup"), _) => return None,
+        (Some("hang"), _) => Vec::new(),
         (Some("nope"), _) => {
             let fault = Fault::new(catalogue::NO_SUCH_RESOURCE).with_details("name, nope");
             vec![Reply::Error(fault)]
