@@ -97,7 +97,8 @@ pub enum ChosenBy {
 pub enum Diversion {
     /// That one is DOWN, or disabled.
     Down,
-    /// That one has no room: all its services that are UP are full, or failed this flow.
+    /// That one has no room: it spills, or all its services that are UP are full or failed this
+    /// flow.
     Spillover,
 }
 
@@ -111,6 +112,8 @@ pub enum Refusal {
     OutOfService,
     /// No bound service is UP (or none is bound).
     Down,
+    /// The virtual server is UP and spills.
+    Spilling,
     /// Every service that is UP is at `maxClient`, or was excluded by the caller; or the one that the
     /// client sticks to is at `maxClient`, and its persistence is not to be skipped.
     Full,

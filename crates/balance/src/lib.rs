@@ -142,7 +142,7 @@ mod timeline;
 mod vserver;
 mod window;
 
-pub use backup::Backup;
+pub use backup::{Backup, Spillover, SpilloverAction, SpilloverMethod};
 pub use change::{
     Bind, Change, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings,
 };

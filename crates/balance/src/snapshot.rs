@@ -72,7 +72,9 @@ pub struct VserverStatus {
     pub state: State,
     /// What clients see: UP while it or one of its chain of backups is UP, else its own state.
     pub effective: State,
-    /// Since when.
+    /// Whether it is UP and spills: passes new flows on to its backups.
+    pub is_spilling: bool,
+    /// Since when it has its own state.
     pub since: Instant,
     /// Flows now.
     pub active: u64,

@@ -99,6 +99,21 @@ impl<const SLOTS: usize> Timeline<SLOTS> {
         })
     }
 
+    /// Returns slot and age of the newest sample that is at least `span` old, which is not longer
+    /// than the timeline's own; while there is none, an unwritten slot as in [`Self::base_slot`].
+    pub(crate) fn newest_before(&self, now: Instant, span: Duration) -> (usize, Duration) {
+        let mut number = self.taken;
+        while number > self.base.map_or(0, |base| base + 1) {
+            number -= 1;
+            let age = now.duration_since(self.times[Self::slot(number)]);
+            if age >= span {
+                return (Self::slot(number), age);
+            }
+        }
+        let age = self.base.map_or(span, |_| self.base_age(now));
+        (self.base_slot(), age)
+    }
+
     /// Returns when the next sample is due.
     pub(crate) fn due(&self) -> Instant {
         self.due
@@ -165,6 +180,30 @@ mod tests {
         assert_eq!(line.base_slot(), 0);
         line.settle(at(1250));
         assert_eq!(line.base_slot(), 1);
+    }
+
+    #[test]
+    fn newest_sample_of_a_shorter_span_is_found_in_a_ring_that_is_full_or_not() {
+        let half = Duration::from_millis(500);
+        let mut line = timeline();
+        assert_eq!(line.newest_before(at(0), half), (0, half));
+        for ms in (0..3_000).step_by(250) {
+            line.tick(at(ms));
+            line.settle(at(ms));
+            let found = line.newest_before(at(ms + 100), half);
+            let expected = match ms.checked_sub(500) {
+                None => (line.base_slot(), half),
+                Some(old) => (
+                    usize::try_from(old / 250 % 6).unwrap(),
+                    Duration::from_millis(600),
+                ),
+            };
+            assert_eq!(found, expected, "at {ms} ms");
+        }
+        // Nobody called for long: the newest sample is far older than the span.
+        line.settle(at(9_000));
+        let age = Duration::from_millis(6_250);
+        assert_eq!(line.newest_before(at(9_000), half), (5, age));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::Engine;
 use crate::persistence::{Held, TableKey};
 use crate::vserver::{Chosen, Denial, Question, Vserver};
-use crate::{Diversion, Refusal, State, VserverId};
+use crate::{Diversion, Refusal, SpilloverAction, State, VserverId};
 
 /// Who takes a flow.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(super) struct Served {
 impl Engine {
     /// Finds who takes a flow for `dialled`; counts nothing but the choice itself.
     ///
+    /// Who spills and is told to take what nobody else can is asked once more after all others.
+    ///
     /// # Errors
     /// Why `dialled` cannot take it, if no backup can either.
     pub(super) fn serve(
@@ -35,46 +37,70 @@ impl Engine {
             Ok(served) => return Ok(served),
             Err(denial) => denial,
         };
-        let Some(diversion) = denial.diversion() else {
-            return Err(denial.refusal());
+        let served = self.pass_on(dialled, denial, question);
+        let served = served.or_else(|| self.accept(dialled, denial, question));
+        served.ok_or(denial.refusal())
+    }
+
+    /// Finds who takes a flow that nobody has room for: the first that is told to go on then.
+    fn accept(
+        &mut self,
+        dialled: VserverId,
+        denial: Denial,
+        question: &Question<'_>,
+    ) -> Option<Served> {
+        let accepts = |vserver: &Vserver| {
+            let spillover = vserver.settings.backup.spillover;
+            spillover.is_some_and(|own| own.action == SpilloverAction::Accept)
         };
-        let mut next = self.backup_of(dialled);
+        if !self.chain(dialled).any(accepts) {
+            return None;
+        }
+        let question = Question {
+            accepts: true,
+            ..*question
+        };
+        match self.choose(dialled, &question)? {
+            Ok(served) => Some(served),
+            Err(_) => self.pass_on(dialled, denial, &question),
+        }
+    }
+
+    /// Finds the first backup that takes a flow which `dialled` cannot take because of `denial`.
+    fn pass_on(
+        &mut self,
+        dialled: VserverId,
+        denial: Denial,
+        question: &Question<'_>,
+    ) -> Option<Served> {
+        let diversion = Some(denial.diversion()?);
+        let mut next = self.backup_of(dialled)?;
         for _ in 1..self.vservers.len() {
-            let Some(id) = next else {
-                break;
-            };
-            match self.choose(id, question) {
-                Some(Ok(served)) => {
-                    let diversion = Some(diversion);
-                    return Ok(Served {
+            match self.choose(next, question)? {
+                Ok(served) => {
+                    return Some(Served {
                         diversion,
                         ..served
                     });
                 }
-                Some(Err(denial)) if denial.diversion().is_none() => break,
-                Some(Err(_)) => next = self.backup_of(id),
-                None => break,
-            }
+                Err(denial) => denial.diversion()?,
+            };
+            next = self.backup_of(next)?;
         }
-        Err(denial.refusal())
+        None
     }
 
     /// Returns the state that clients of a virtual server see: UP while it or a backup of it is UP,
     /// else its own.
     pub(super) fn effective_state(&self, id: VserverId, vserver: &Vserver) -> State {
-        let mut next = Some((id, vserver));
-        for _ in 0..self.vservers.len() {
-            let Some((id, one)) = next else {
-                break;
-            };
-            if one.state == State::Up {
-                return State::Up;
-            }
-            next = self
-                .backup_of(id)
-                .and_then(|id| Some((id, self.vservers.get(&id)?)));
-        }
-        vserver.state
+        let is_up = self.chain(id).any(|one| one.state == State::Up);
+        if is_up { State::Up } else { vserver.state }
+    }
+
+    /// Goes over a virtual server and its backups.
+    fn chain(&self, id: VserverId) -> impl Iterator<Item = &Vserver> {
+        let next = |one: &&Vserver| self.vservers.get(&one.settings.backup.vserver?);
+        std::iter::successors(self.vservers.get(&id), next).take(self.vservers.len())
     }
 
     fn backup_of(&self, id: VserverId) -> Option<VserverId> {

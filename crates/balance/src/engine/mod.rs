@@ -16,7 +16,7 @@ use chain::Served;
 use crate::dice::Dice;
 use crate::method::Candidate;
 use crate::persistence::Tables;
-use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP};
+use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP, RECENT_SPAN, Recent};
 use crate::services::Services;
 use crate::timeline::Timeline;
 use crate::vserver::{Question, Vserver};
@@ -107,6 +107,8 @@ impl Engine {
             tried,
             now,
             base: self.window_times.base_slot(),
+            recent: self.recent(),
+            accepts: false,
         };
         let dialled = vserver;
         let served = self.serve(dialled, &question);
@@ -214,6 +216,12 @@ impl Engine {
     /// Whether `poll_output` would return something.
     pub fn has_output(&self) -> bool {
         !self.outputs.is_empty()
+    }
+
+    /// Returns the baseline of bandwidth limits.
+    fn recent(&self) -> Recent {
+        let (slot, age) = self.rate_times.newest_before(self.now, RECENT_SPAN);
+        Recent { slot, age }
     }
 
     /// Counts a flow that nobody takes.

@@ -48,7 +48,8 @@ impl Engine {
 
     fn show_vserver(&self, id: VserverId, vserver: &Vserver) -> VserverStatus {
         let rate = self.rate_times.base_slot();
-        let status = vserver.status(id, &self.services, rate, self.rate_times.base_age(self.now));
+        let age = self.rate_times.base_age(self.now);
+        let status = vserver.status(id, &self.services, rate, age, self.recent());
         VserverStatus {
             effective: self.effective_state(id, vserver),
             persistence: vserver.table(id).map(|key| self.persistence.status(key)),

@@ -10,8 +10,9 @@ use crate::hash::{Member, Table};
 use crate::method::{Candidate, Gauge, Rule};
 use crate::persistence::Held;
 use crate::ramp::Terms;
+use crate::rate::Recent;
 use crate::services::Services;
-use crate::{ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, State};
+use crate::{ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, SpilloverAction, State};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,10 @@ pub(crate) struct Question<'a> {
     pub(crate) now: Instant,
     /// The slot of the windows' baseline.
     pub(crate) base: usize,
+    /// The baseline of bandwidth limits.
+    pub(crate) recent: Recent,
+    /// Whether one that spills takes the flow if its settings say so.
+    pub(crate) accepts: bool,
 }
 
 /// What a choice took.
@@ -42,6 +47,8 @@ pub(crate) struct Chosen {
 pub(crate) enum Denial {
     OutOfService,
     Down,
+    /// It has enough.
+    Spilling,
     /// Nobody has room, or all failed this flow.
     Full,
     /// The service that the client sticks to has no room, and only there is what it needs.
@@ -53,7 +60,7 @@ impl Denial {
     pub(crate) fn diversion(self) -> Option<Diversion> {
         match self {
             Self::OutOfService | Self::Down => Some(Diversion::Down),
-            Self::Full => Some(Diversion::Spillover),
+            Self::Spilling | Self::Full => Some(Diversion::Spillover),
             Self::Sticky => None,
         }
     }
@@ -63,6 +70,7 @@ impl Denial {
         match self {
             Self::OutOfService => Refusal::OutOfService,
             Self::Down => Refusal::Down,
+            Self::Spilling => Refusal::Spilling,
             Self::Full | Self::Sticky => Refusal::Full,
         }
     }
@@ -89,6 +97,12 @@ impl Vserver {
             State::OutOfService => return Err(Denial::OutOfService),
             State::Down => return Err(Denial::Down),
             State::Up => {}
+        }
+        if let Some(spillover) = &self.settings.backup.spillover
+            && !(question.accepts && spillover.action == SpilloverAction::Accept)
+            && self.spills(spillover, services, question.recent)
+        {
+            return Err(Denial::Spilling);
         }
         let terms = self.settle_ramps(services, question.now);
         let mut keeps_entry = false;

@@ -7,6 +7,7 @@
 
 mod choice;
 mod ramps;
+mod spillover;
 mod sticky;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::hash::Table;
 use crate::health::Health;
 use crate::method::Chooser;
 use crate::ramp::{Ramp, Terms};
-use crate::rate::{Rates, Totals};
+use crate::rate::{Rates, Recent, Totals};
 use crate::services::{Services, Slot};
 use crate::{
     BindingStatus, Counters, Diversion, Instant, Percent, ServiceId, State, VserverId,
@@ -175,6 +176,7 @@ impl Vserver {
         services: &Services,
         rate: usize,
         rate_age: Duration,
+        recent: Recent,
     ) -> VserverStatus {
         let totals = self.totals();
         let per_second = self.rates.per_second(totals, rate, rate_age);
@@ -187,6 +189,7 @@ impl Vserver {
             hits: self.hits,
             hits_per_s: per_second.hits,
             refused: self.refused,
+            is_spilling: self.is_spilling(services, recent),
             down_backup_hits: self.diverted.down,
             spillover_hits: self.diverted.spillover,
             bytes_in: totals.bytes_in,

@@ -148,6 +148,15 @@ impl Bench {
         self.now = rig::at(ms);
     }
 
+    /// Moves the clock and keeps every deadline of the engine on the way.
+    pub(super) fn run_to(&mut self, ms: u64) {
+        let end = rig::at(ms);
+        while let Some(due) = self.engine.poll_timeout().filter(|due| *due <= end) {
+            self.engine.handle_timeout(due);
+        }
+        self.now = end;
+    }
+
     pub(super) fn vserver(&mut self, number: u32) -> VserverStatus {
         let status = self.engine.vserver_status(VserverId(number), self.now);
         status.unwrap()

@@ -3,3 +3,4 @@
 mod backup;
 mod bench;
 mod health;
+mod spillover;
