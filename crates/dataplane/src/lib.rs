@@ -2,6 +2,7 @@
 //! `sluice_balance::Engine` for every decision.
 
 mod clock;
+mod descriptors;
 mod listen;
 mod listeners;
 mod pipes;

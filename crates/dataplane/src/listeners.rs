@@ -128,6 +128,11 @@ impl Listeners {
         self.open.remove(&vserver);
     }
 
+    /// Returns how many sockets are open.
+    pub(crate) fn sockets(&self) -> usize {
+        self.open.len() * self.workers
+    }
+
     /// Lets all TCP sockets go.
     pub(crate) fn drop_tcp(&mut self) {
         self.open

@@ -73,6 +73,7 @@ impl Dataplane {
         for number in 0..count {
             plane.workers.push(worker::start(&plane.shared, number)?);
         }
+        plane.shared.descriptors.set_base(open_descriptors(count));
         Ok(plane)
     }
 
@@ -198,6 +199,9 @@ impl Dataplane {
                 Output::CloseListener(_) => {}
             }
         }
+        self.shared
+            .descriptors
+            .set_listening(self.listeners.sockets());
         next
     }
 
@@ -236,9 +240,20 @@ impl Dataplane {
     }
 }
 
+/// Counts what the process has open; estimated where /proc is not mounted.
+fn open_descriptors(workers: usize) -> usize {
+    let listed = std::fs::read_dir("/proc/self/fd").map(Iterator::count);
+    listed.unwrap_or(OPEN_WITHOUT_WORKERS + OPEN_PER_WORKER * workers)
+}
+
 impl Drop for Dataplane {
     fn drop(&mut self) {
         self.tell(&Message::Stop);
         self.workers.drain(..).for_each(Handle::join);
     }
 }
+
+/// The daemon's own: standard streams, event loop, signals, control socket and its lock.
+const OPEN_WITHOUT_WORKERS: usize = 16;
+/// A worker's poll and waker.
+const OPEN_PER_WORKER: usize = 2;

@@ -7,7 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustix::process::{Resource, getrlimit};
 use sluice_balance::{Engine, Instant, Output};
+
+use crate::descriptors::Descriptors;
+use crate::udp::Sessions;
 
 /// The state that more than one thread needs.
 pub(crate) struct Shared {
@@ -17,8 +21,10 @@ pub(crate) struct Shared {
     draining: AtomicBool,
     /// When a shortage was logged last, in nanoseconds; 0 is never.
     complained: AtomicU64,
+    /// The descriptors that clients may take.
+    pub(crate) descriptors: Arc<Descriptors>,
     /// The UDP sessions of all workers.
-    pub(crate) udp: crate::udp::Sessions,
+    pub(crate) udp: Sessions,
 }
 
 /// Whether the controller knows the engine's deadline from now on.
@@ -39,8 +45,10 @@ struct Guarded {
 }
 
 impl Shared {
-    /// Makes the state around a new engine.
+    /// Makes the state around a new engine, with the descriptors that the process may have now.
     pub(crate) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let limit = getrlimit(Resource::Nofile).current;
+        let descriptors = Arc::new(Descriptors::new(limit));
         // The only randomness that the standard library gives away: the keys of a hash.
         let seed = RandomState::new().build_hasher().finish();
         Self {
@@ -52,7 +60,8 @@ impl Shared {
             wake,
             draining: AtomicBool::new(false),
             complained: AtomicU64::new(0),
-            udp: crate::udp::Sessions::default(),
+            udp: Sessions::new(limit, Arc::clone(&descriptors)),
+            descriptors,
         }
     }
 

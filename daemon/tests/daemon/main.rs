@@ -5,5 +5,6 @@
 mod boot;
 mod clients;
 mod control_socket;
+mod descriptors;
 mod lifetime;
 mod running;

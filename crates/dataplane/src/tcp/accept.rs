@@ -83,24 +83,24 @@ impl TcpSide {
             let Some(listener) = self.listeners.get(index) else {
                 return;
             };
+            // Asked for first: a client that is not accepted waits in the queue and loses nothing.
+            let Some(claim) = self.shared.descriptors.claim_flow() else {
+                return self.wait_for_descriptors(now);
+            };
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match acceptfrom_with(&*listener.socket, flags) {
                 Ok((client, Some(source))) => {
                     if let Ok(source) = source.try_into()
                         && let Some(dialled) = dialled(listener, &client)
                     {
-                        let vserver = listener.vserver;
-                        self.begin(
-                            registry,
-                            vserver,
-                            client,
-                            FlowKey {
-                                src: source,
-                                dst: dialled,
-                                token: None,
-                            },
-                            now,
-                        );
+                        let key = FlowKey {
+                            src: source,
+                            dst: dialled,
+                            token: None,
+                        };
+                        let flow = connecting(client, listener.vserver, key);
+                        let index = self.flows.insert(Flow::new(flow, claim));
+                        self.connect(registry, index, now);
                     }
                 }
                 Ok((_, None)) => {}
@@ -113,14 +113,29 @@ impl TcpSide {
         self.backlog.push_back(token(index, TCP_LISTENER));
     }
 
-    /// Accepts nothing for a moment. Clients wait in their queue; descriptors and memory of flows that
-    /// end come back meanwhile.
+    /// Accepts nothing for a moment, because the system has nothing to accept with. Clients wait in
+    /// their queue; descriptors and memory of flows that end come back meanwhile.
     pub(super) fn pause_accepting(&mut self, error: Errno, now: Instant) {
-        self.io.pipes.release_idle();
-        self.accept_paused_until = Some(now + ACCEPT_PAUSE);
+        self.pause(now);
         if self.shared.may_complain(now) {
             tracing::warn!(%error, flows = self.flows.len(), "cannot take more clients for now");
         }
+    }
+
+    /// The same, because what descriptors are left are kept for others.
+    fn wait_for_descriptors(&mut self, now: Instant) {
+        self.pause(now);
+        if self.shared.may_complain(now) {
+            tracing::warn!(
+                flows = self.flows(),
+                "cannot take more clients for now: TCP has its part of the open files (ulimit -n)"
+            );
+        }
+    }
+
+    fn pause(&mut self, now: Instant) {
+        self.io.pipes.release_idle();
+        self.accept_paused_until = Some(now + ACCEPT_PAUSE);
     }
 
     /// Accepts again at all listeners when the pause is over.
@@ -135,25 +150,18 @@ impl TcpSide {
             self.backlog.extend(waiting);
         }
     }
+}
 
-    fn begin(
-        &mut self,
-        registry: &Registry,
-        vserver: VserverId,
-        client: OwnedFd,
-        key: FlowKey,
-        now: Instant,
-    ) {
-        let index = self.flows.insert(Flow::new(Connecting {
-            client,
-            vserver,
-            key,
-            tried: Vec::new(),
-            client_ready: Ready::default(),
-            registered: false,
-            attempt: None,
-        }));
-        self.connect(registry, index, now);
+/// A client that was accepted just now.
+fn connecting(client: OwnedFd, vserver: VserverId, key: FlowKey) -> Connecting {
+    Connecting {
+        client,
+        vserver,
+        key,
+        tried: Vec::new(),
+        client_ready: Ready::default(),
+        registered: false,
+        attempt: None,
     }
 }
 

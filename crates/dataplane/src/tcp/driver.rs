@@ -4,6 +4,7 @@
 //! shared buffer only until the send that follows at once; what that send leaves is kept with the flow.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
@@ -11,6 +12,7 @@ use rustix::pipe::{SpliceFlags, splice};
 use sluice_balance::{Reservation, Selection};
 
 use super::traffic::Traffic;
+use crate::descriptors::Descriptors;
 use crate::pipes::{PIPE_SIZE, Pipe, Pipes};
 use crate::relay::{Failure, Op, Outcome, READ_SIZE, Side};
 use crate::sys;
@@ -64,11 +66,11 @@ impl Legs {
 }
 
 impl Io {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(descriptors: Arc<Descriptors>) -> Self {
         Self {
             buffer: vec![0; READ_SIZE].into(),
             held: 0,
-            pipes: Pipes::default(),
+            pipes: Pipes::new(descriptors),
         }
     }
 

@@ -15,6 +15,7 @@ use std::os::fd::OwnedFd;
 use sluice_balance::{CloseFlows, FlowKey, Instant, Selection, ServiceId, VserverId};
 
 use super::driver::Legs;
+use crate::descriptors::Claim;
 use crate::relay::{Ready, Relay};
 use crate::timers::Timer;
 
@@ -25,6 +26,8 @@ pub(super) struct Flow {
     pub(super) timer: Timer,
     /// Whether it waits in the backlog for its next turn.
     pub(super) queued: bool,
+    /// Its descriptors; `None` once they are closed.
+    pub(super) claim: Option<Claim>,
 }
 
 /// How far a flow is.
@@ -66,11 +69,12 @@ pub(super) struct Attempt {
 }
 
 impl Flow {
-    pub(super) fn new(connecting: Connecting) -> Self {
+    pub(super) fn new(connecting: Connecting, claim: Claim) -> Self {
         Self {
             stage: Stage::Connecting(Box::new(connecting)),
             timer: Timer::default(),
             queued: false,
+            claim: Some(claim),
         }
     }
 

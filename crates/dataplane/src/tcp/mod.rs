@@ -50,12 +50,13 @@ pub(crate) struct TcpSide {
 impl TcpSide {
     /// Makes the TCP side of a worker.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let io = Io::new(Arc::clone(&shared.descriptors));
         Self {
             shared,
             listeners: Slab::new(),
             flows: Slab::new(),
             timers: Timers::default(),
-            io: Io::new(),
+            io,
             backlog: VecDeque::new(),
             closed: Vec::new(),
             moved: Vec::new(),
@@ -236,6 +237,8 @@ impl TcpSide {
             Stage::Relaying(legs, _) => Some(self.io.close(legs, reset_it)),
             Stage::Closed => return,
         };
+        // The sockets are closed.
+        flow.claim = None;
         self.closed.push(index);
         if let Some(reservation) = reservation {
             self.shared

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
-use rustix::process::{Resource, getrlimit};
 use sluice_balance::{Counters, Instant, Selection, VserverId};
 
 use super::losses::{Loss, Losses, UdpStatus};
+use crate::descriptors::{Claim, Descriptors};
 
 /// What makes datagrams one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub(super) struct Session {
     activity: AtomicU64,
     service_counters: Arc<Counters>,
     vserver_counters: Arc<Counters>,
-    _place: Place,
+    _place: Claim,
 }
 
 impl Session {
@@ -45,7 +45,7 @@ impl Session {
     pub(super) fn new(
         socket: UdpSocket,
         selection: &Selection,
-        place: Place,
+        place: Claim,
         now: Instant,
     ) -> Self {
         Self {
@@ -108,19 +108,19 @@ impl Session {
 pub(crate) struct Sessions {
     table: DashMap<SessionKey, Arc<Session>>,
     limit: AtomicUsize,
-    open: Arc<AtomicUsize>,
+    descriptors: Arc<Descriptors>,
     losses: Losses,
     /// Nanoseconds of the last complaint in the log.
     complained: AtomicU64,
 }
 
 impl Sessions {
-    /// Makes an empty table for at most `limit` sessions.
-    pub(crate) fn with_limit(limit: usize) -> Self {
+    /// Makes an empty table for as many sessions as `limit` descriptors allow.
+    pub(crate) fn new(limit: Option<u64>, descriptors: Arc<Descriptors>) -> Self {
         Self {
             table: DashMap::new(),
-            limit: AtomicUsize::new(limit),
-            open: Arc::default(),
+            limit: AtomicUsize::new(limit_for(limit)),
+            descriptors,
             losses: Losses::default(),
             complained: AtomicU64::new(0),
         }
@@ -134,7 +134,7 @@ impl Sessions {
     /// Shows the sessions and the drops of the process.
     pub(crate) fn status(&self) -> UdpStatus {
         UdpStatus {
-            sessions: self.open.load(Ordering::Relaxed),
+            sessions: self.descriptors.sessions(),
             limit: self.limit.load(Ordering::Relaxed),
             dropped_limit: self.losses.count(Loss::Limit),
             dropped_refused: self.losses.count(Loss::Refused),
@@ -151,14 +151,10 @@ impl Sessions {
         &self.losses
     }
 
-    /// Takes the place of one more session, unless the limit is reached.
-    pub(super) fn claim(&self) -> Option<Place> {
-        let limit = self.limit.load(Ordering::Relaxed);
-        let more = |open| (open < limit).then_some(open + 1);
-        self.open
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
-            .ok()?;
-        Some(Place(Arc::clone(&self.open)))
+    /// Takes the place of one more session, unless the limit is reached or descriptors run short.
+    pub(super) fn claim(&self) -> Option<Claim> {
+        self.descriptors
+            .claim_session(self.limit.load(Ordering::Relaxed))
     }
 
     /// Finds the session of `key`, whichever worker owns it, and marks it as used.
@@ -206,23 +202,6 @@ impl Sessions {
                 .complained
                 .compare_exchange(last, mark(now).max(1), Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
-    }
-}
-
-impl Default for Sessions {
-    /// Makes an empty table with the limit that the process's file descriptors allow now.
-    fn default() -> Self {
-        Self::with_limit(limit_for(getrlimit(Resource::Nofile).current))
-    }
-}
-
-/// The place of one session within the limit; given back when dropped, with its socket closed.
-#[derive(Debug)]
-pub(super) struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -71,6 +71,12 @@ fn selection() -> Selection {
     engine.select(VSERVER, &flow, &[], at(0)).unwrap()
 }
 
+fn sessions_within(limit: usize) -> Sessions {
+    let sessions = Sessions::new(None, Arc::new(Descriptors::new(None)));
+    sessions.set_limit(limit);
+    sessions
+}
+
 fn session(sessions: &Sessions, now: Instant) -> Arc<Session> {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let place = sessions.claim().unwrap();
@@ -79,7 +85,7 @@ fn session(sessions: &Sessions, now: Instant) -> Arc<Session> {
 
 #[test]
 fn place_beyond_the_limit_is_refused_until_one_is_given_back() {
-    let sessions = Sessions::with_limit(2);
+    let sessions = sessions_within(2);
     let first = sessions.claim().unwrap();
     let _second = sessions.claim().unwrap();
     assert!(sessions.claim().is_none());
@@ -93,7 +99,7 @@ fn place_beyond_the_limit_is_refused_until_one_is_given_back() {
 
 #[test]
 fn lower_limit_takes_no_place_away() {
-    let sessions = Sessions::with_limit(2);
+    let sessions = sessions_within(2);
     let held = [sessions.claim().unwrap(), sessions.claim().unwrap()];
     sessions.set_limit(1);
     assert!(sessions.claim().is_none());
@@ -111,7 +117,7 @@ fn limit_is_half_of_the_descriptors_and_has_a_ceiling() {
 
 #[test]
 fn second_session_of_a_key_gets_the_first() {
-    let sessions = Sessions::with_limit(9);
+    let sessions = sessions_within(9);
     let (first, second) = (session(&sessions, at(0)), session(&sessions, at(0)));
     assert!(sessions.enter(key(1), &first, at(0)).is_none());
     let found = sessions.enter(key(1), &second, at(5)).unwrap();
@@ -122,7 +128,7 @@ fn second_session_of_a_key_gets_the_first() {
 
 #[test]
 fn workers_that_begin_one_session_at_a_time_agree_on_one() {
-    let sessions = Sessions::with_limit(99);
+    let sessions = sessions_within(99);
     let made: Vec<_> = (0..8).map(|_| session(&sessions, at(0))).collect();
     let barrier = std::sync::Barrier::new(made.len());
     let agreed: Vec<_> = std::thread::scope(|scope| {
@@ -154,7 +160,7 @@ fn workers_that_begin_one_session_at_a_time_agree_on_one() {
 
 #[test]
 fn session_used_meanwhile_does_not_run_out() {
-    let sessions = Sessions::with_limit(9);
+    let sessions = sessions_within(9);
     let session = session(&sessions, at(0));
     let seen = session.last_activity();
     assert!(session.touch(at(7)));
@@ -167,7 +173,7 @@ fn session_used_meanwhile_does_not_run_out() {
 
 #[test]
 fn ended_session_is_not_found_and_gives_way_to_a_new_one() {
-    let sessions = Sessions::with_limit(9);
+    let sessions = sessions_within(9);
     let (old, new) = (session(&sessions, at(0)), session(&sessions, at(0)));
     sessions.enter(key(1), &old, at(0));
     old.end();
@@ -182,7 +188,7 @@ fn ended_session_is_not_found_and_gives_way_to_a_new_one() {
 
 #[test]
 fn complaint_is_logged_once_a_second_at_most() {
-    let sessions = Sessions::with_limit(0);
+    let sessions = sessions_within(0);
     assert!(sessions.may_complain(at(0)));
     assert!(!sessions.may_complain(at(999)));
     assert!(sessions.may_complain(at(1_001)));
