@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::controller::carry_out;
 use crate::log;
 use crate::ns_conf::{FailedLine, NsConf};
+use crate::save::Fingerprint;
 
 /// Why there is nothing to boot from.
 #[derive(Debug, Error)]
@@ -45,9 +46,16 @@ pub(crate) fn load(
     dataplane: &mut Dataplane,
 ) -> Result<NsConf, BootError> {
     let bytes = read(&path)?;
+    let known = bytes.as_deref().map(Fingerprint::of);
+    let bytes = bytes.unwrap_or_default();
     let originals = originals(&bytes);
     let mut failed = Vec::new();
+    let mut not_loaded = Vec::new();
     for Line { number, text } in lines(&bytes) {
+        if let Some(original) = FailedLine::written_as(originals[number - 1]) {
+            not_loaded.push((number, original));
+            continue;
+        }
         match run_line(text, config, dataplane) {
             Ok(warnings) => {
                 for warning in warnings {
@@ -62,7 +70,12 @@ pub(crate) fn load(
         }
     }
     dataplane.handle_booted();
-    Ok(NsConf::loaded(path, failed, config))
+    // Now that everything is there that may be in their way.
+    for (number, original) in not_loaded {
+        failed.push(FailedLine::read_back(number, original, config));
+    }
+    failed.sort_by_key(|line| line.number);
+    Ok(NsConf::loaded(path, known, failed, config))
 }
 
 fn run_line(
@@ -80,7 +93,8 @@ fn originals(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').collect()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, BootError> {
+/// Returns the bytes of the file; `None` when there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, BootError> {
     let unreadable = |source| BootError::Unreadable {
         path: path.to_owned(),
         source,
@@ -89,7 +103,7 @@ fn read(path: &Path) -> Result<Vec<u8>, BootError> {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             tracing::info!("{} does not exist: starting empty", path.display());
-            return Ok(Vec::new());
+            return Ok(None);
         }
         Err(error) => return Err(unreadable(error)),
     };
@@ -102,7 +116,7 @@ fn read(path: &Path) -> Result<Vec<u8>, BootError> {
             path: path.to_owned(),
         });
     }
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 /// A hundred bytes each for half a million lines; stops a device given by mistake from filling memory.
@@ -112,7 +126,190 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use sluice_command::{Command, parse};
+    use sluice_dataplane::Options;
+
     use super::*;
+
+    /// What runs, and what does not and why.
+    struct Booted {
+        config: Config,
+        ns_conf: NsConf,
+    }
+
+    impl Booted {
+        fn from(path: &Path) -> Self {
+            let options = Options {
+                workers: 1,
+                wake: Arc::new(|| {}),
+            };
+            let mut dataplane = Dataplane::start(options).unwrap();
+            let mut config = Config::new();
+            let ns_conf = load(path.to_owned(), &mut config, &mut dataplane).unwrap();
+            Self { config, ns_conf }
+        }
+
+        fn run(&mut self, line: &str) {
+            let plan = plan_line(&self.config, line).unwrap().unwrap();
+            self.config.commit(plan);
+            let at = UNIX_EPOCH + Duration::from_secs(1);
+            self.ns_conf.note_change(&self.config, &command(line), at);
+        }
+
+        /// Saves and returns what it warns of.
+        fn save(&mut self) -> Option<String> {
+            let force = command("save ns config -force");
+            let save = self.ns_conf.start_save(&self.config, &force).unwrap();
+            let written = save.write();
+            let at = UNIX_EPOCH + Duration::from_secs(2);
+            self.ns_conf.finish_save(save, written, at).unwrap()
+        }
+    }
+
+    fn command(line: &str) -> Command {
+        parse(line).unwrap().unwrap()
+    }
+
+    const OBJECTS: &str = "add server a 10.0.0.1\nadd service s1 a TCP 80\nadd service s2 a TCP 81\n\
+        add lb vserver v1 TCP -cltTimeout 77\nadd lb vserver v2 TCP\nbind lb vserver v1 s1\n\
+        bind lb vserver v1 s2\nadd server lone 10.0.0.9\n";
+
+    #[test]
+    fn lines_that_failed_do_nothing_after_a_save_either() {
+        for line in [
+            "rm server lone",
+            "rm service s1",
+            "rm lb vserver v1",
+            "set server a -IPAddress 10.0.0.2",
+            "set service s1 -maxClient 1",
+            "set lb vserver v1 -cltTimeout 5",
+            "unset lb vserver v1 -cltTimeout",
+            "disable service s1",
+            "disable server a",
+            "disable lb vserver v1",
+            "unbind lb vserver v1 s1",
+            "  SET lb  vserver v1 -cltTimeout 5 # why \t\r",
+            "bind lb vserver v2 s1",
+            "add service s3 a TCP 82",
+            "nosuch command",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ns.conf");
+            fs::write(&path, format!("{line}\n{OBJECTS}")).unwrap();
+            let mut booted = Booted::from(&path);
+            let running = booted.config.render();
+            assert_eq!(booted.ns_conf.failures().len(), 1, "{line}");
+            assert_eq!(booted.save(), None, "{line}");
+            for _ in 0..2 {
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(
+                    text.ends_with(&format!("\n# not loaded: {line}\n")),
+                    "{text}"
+                );
+                // Under the number that the line has in the file now, before and after a restart.
+                let place = format!("{}:{}: ERROR: ", path.display(), text.lines().count());
+                assert!(booted.ns_conf.failures()[0].starts_with(&place), "{line}");
+                booted = Booted::from(&path);
+                assert_eq!(booted.config.render(), running, "{line}");
+                let failures = booted.ns_conf.failures();
+                assert_eq!(failures.len(), 1, "{line}");
+                assert!(failures[0].starts_with(&place), "{failures:?}");
+                let refused = booted
+                    .ns_conf
+                    .start_save(&booted.config, &command("save ns config"));
+                assert!(refused.is_err(), "{line} is forgotten");
+                booted.save();
+            }
+        }
+    }
+
+    #[test]
+    fn kept_line_is_any_bytes_and_says_why_it_does_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        fs::write(
+            &path,
+            b"rm server a\r\n# \xff\nadd server a 10.0.0.1\nnosuch\n",
+        )
+        .unwrap();
+        Booted::from(&path).save();
+        let saved = b"add server a 10.0.0.1\n\
+            # These lines failed when the configuration was loaded. They are kept and do not run.\n\
+            # not loaded: rm server a\r\n# not loaded: # \xff\n# not loaded: nosuch\n";
+        assert_eq!(fs::read(&path).unwrap(), saved);
+        let path = path.display();
+        assert_eq!(
+            Booted::from(Path::new(&path.to_string()))
+                .ns_conf
+                .failures(),
+            [
+                format!(
+                    "{path}:3: ERROR: Not loaded, because it failed at an earlier start [rm server a]"
+                ),
+                format!(
+                    "{path}:4: ERROR: Not loaded, because it failed at an earlier start [# \u{fffd}]"
+                ),
+                format!("{path}:5: ERROR: No such command [nosuch]"),
+            ]
+        );
+    }
+
+    #[test]
+    fn kept_line_is_forgotten_when_it_is_run_or_made_good_or_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let bad = "set lb vserver v1  -cltTimeout 5\nbind lb vserver v2 s1\nadd server a 10.0.0.7\n\
+            nosuch\n";
+        let (first, last) = bad.split_at(bad.find("add server").unwrap());
+        fs::write(&path, format!("{first}{OBJECTS}{last}")).unwrap();
+        let mut booted = Booted::from(&path);
+        booted.save();
+        booted = Booted::from(&path);
+        assert_eq!(booted.ns_conf.failures().len(), 4);
+        booted.run("set lb vserver v1 -cltTimeout 5");
+        assert_eq!(booted.ns_conf.failures().len(), 3);
+        booted.run("bind lb vserver v2 s1 -weight 9");
+        // That a server exists does not make good the line that was to give it another address.
+        assert_eq!(booted.ns_conf.failures().len(), 2);
+        booted.save();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("\n# not loaded: add server a 10.0.0.7\n# not loaded: nosuch\n"));
+        fs::write(&path, text.replace("# not loaded: nosuch\n", "")).unwrap();
+        assert_eq!(Booted::from(&path).ns_conf.failures().len(), 1);
+    }
+
+    #[test]
+    fn save_warns_of_a_file_that_somebody_else_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let mut booted = Booted::from(&path);
+        booted.run("add server a 10.0.0.1");
+        assert_eq!(booted.save(), None, "there was no file");
+        booted.run("add server b 10.0.0.2");
+        assert_eq!(booted.save(), None, "it was ours");
+        let theirs = "add server theirs 10.0.0.3\n";
+        fs::write(&path, theirs).unwrap();
+        let shown = path.display();
+        assert_eq!(
+            booted.save().unwrap(),
+            format!(
+                "{shown} was changed by another program since it was loaded or saved; its former \
+                 content is kept as {shown}.0"
+            )
+        );
+        let kept = folder.path().join("ns.conf.0");
+        assert_eq!(fs::read_to_string(kept).unwrap(), theirs);
+        assert_eq!(booted.save(), None, "it is told once");
+        let mut second = Booted::from(&path);
+        second.run("add server c 10.0.0.4");
+        assert_eq!(second.save(), None, "it is as it was loaded");
+        booted.run("add server c 10.0.0.4");
+        assert_eq!(booted.save(), None, "the same text loses nothing");
+    }
 
     #[test]
     fn originals_are_numbered_like_the_lines() {
@@ -126,7 +323,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_empty_and_an_unreadable_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read(&folder.path().join("none")).unwrap(), b"");
+        assert_eq!(read(&folder.path().join("none")).unwrap(), None);
         let refused = read(folder.path()).unwrap_err();
         assert!(matches!(refused, BootError::Unreadable { .. }), "{refused}");
         let refused = read(Path::new("/dev/zero")).unwrap_err();

@@ -18,7 +18,7 @@ use crate::faults;
 use crate::ns_conf::{NsConf, Save};
 use crate::queue::{Ask, Event, Events};
 use crate::rows;
-use crate::save::SaveError;
+use crate::save::{Replaced, SaveError};
 use crate::saver::Saver;
 
 /// The controller's state.
@@ -151,7 +151,8 @@ impl Controller {
         }
         let plan = self.config.plan(command)?;
         let warnings = carry_out(plan, &mut self.config, &mut self.dataplane)?;
-        self.ns_conf.note_change(&self.config, SystemTime::now());
+        self.ns_conf
+            .note_change(&self.config, command, SystemTime::now());
         tracing::info!(uid, "changed: {}", render(command));
         Ok(warnings.into_iter().map(Reply::Warning).collect())
     }
@@ -174,13 +175,18 @@ impl Controller {
         Ok(rows.into_iter().map(row).collect())
     }
 
-    fn finish_save(&mut self, save: Save, written: Result<(), SaveError>, ask: Ask) {
+    fn finish_save(&mut self, save: Save, written: Result<Replaced, SaveError>, ask: Ask) {
         let saved = self.ns_conf.finish_save(save, written, SystemTime::now());
         match &saved {
-            Ok(()) => tracing::info!(uid = ask.uid, "saved: {}", self.ns_conf.path().display()),
+            Ok(warning) => {
+                tracing::info!(uid = ask.uid, "saved: {}", self.ns_conf.path().display());
+                if let Some(warning) = warning {
+                    tracing::warn!("{warning}");
+                }
+            }
             Err(fault) => tracing::warn!(uid = ask.uid, "not saved: {fault}"),
         }
-        ask.answer(saved.map(|()| Vec::new()));
+        ask.answer(saved.map(|warning| warning.map(Reply::Warning).into_iter().collect()));
     }
 }
 

@@ -18,6 +18,14 @@ pub(crate) const SHUTTING_DOWN: Code = Code {
     kind: FaultKind::System,
 };
 
+/// A line of the configuration file that failed at an earlier start and would run by now. It does not,
+/// because nobody has said so.
+pub(crate) const NOT_LOADED: Code = Code {
+    number: 10_103,
+    text: "Not loaded, because it failed at an earlier start",
+    kind: FaultKind::System,
+};
+
 /// One row of an answer does not fit into a message.
 pub(crate) const ANSWER_TOO_LONG: Code = Code {
     number: 10_102,

@@ -1,18 +1,21 @@
 //! The configuration file: where it is, which of its lines do not run, and whether the running
 //! configuration differs from it.
 //!
-//! Invariant: a line of the file that does not run is never lost. It is written back as it was, byte
-//! for byte, after the running configuration, until the operator makes by hand what it would have made.
+//! Invariants: a line of the file that does not run is never lost, and never runs later by itself. At
+//! another place, or beside other lines, it could do what it did not do before. So it is written back as
+//! it was, byte for byte, but in a comment after the running configuration; each start reads it back
+//! from there and reports it, until the operator runs it, makes what it would have made or deletes it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sluice_command::{Command, Fault, FaultKind, Key, catalogue};
+use sluice_command::{Command, Fault, FaultKind, Key, catalogue, parse};
 use sluice_config::{Config, plan_line};
 use sluice_protocol::ConfigStatus;
 
+use crate::faults;
 use crate::log::escaped;
-use crate::save::{self, SaveError};
+use crate::save::{self, Fingerprint, Replaced, SaveError};
 
 /// A line of the file that failed and so does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +28,38 @@ pub(crate) struct FailedLine {
     pub(crate) fault: Fault,
 }
 
+impl FailedLine {
+    /// Returns the line that a line of the file keeps, if it is of those that [`Save`] writes.
+    pub(crate) fn written_as(line: &[u8]) -> Option<&[u8]> {
+        line.strip_prefix(NOT_LOADED)
+    }
+
+    /// Describes a line that was kept in line `number` of a file; the others of it run as `config`.
+    pub(crate) fn read_back(number: usize, text: &[u8], config: &Config) -> Self {
+        let shown = String::from_utf8_lossy(text);
+        let refused = plan_line(config, &shown).err();
+        let fault = refused.map_or_else(
+            || {
+                Fault::new(faults::NOT_LOADED)
+                    .with_details(escaped(shown.trim()))
+                    .with_hint("run it by hand, or delete it from the file")
+            },
+            |refused| refused.fault().clone(),
+        );
+        Self {
+            number,
+            text: text.to_vec(),
+            fault,
+        }
+    }
+}
+
 /// The file's state.
 #[derive(Clone, Debug)]
 pub(crate) struct NsConf {
     path: PathBuf,
+    /// What the file held when it was last loaded or saved; `None` when there was none.
+    known: Option<Fingerprint>,
     failed: Vec<FailedLine>,
     /// The running configuration when it was last loaded or saved.
     saved: Vec<String>,
@@ -44,6 +75,8 @@ pub(crate) struct Save {
     text: Vec<u8>,
     /// The configuration it holds.
     running: Vec<String>,
+    /// Where the failed lines are in it: the number that each has now, and then.
+    moved: Vec<(usize, usize)>,
 }
 
 impl Save {
@@ -51,16 +84,23 @@ impl Save {
     ///
     /// # Errors
     /// The old file is in place.
-    pub(crate) fn write(&self) -> Result<(), SaveError> {
+    pub(crate) fn write(&self) -> Result<Replaced, SaveError> {
         save::write(&self.path, &self.text)
     }
 }
 
 impl NsConf {
-    /// Describes a file from which `config` has just been loaded but for the `failed` lines.
-    pub(crate) fn loaded(path: PathBuf, failed: Vec<FailedLine>, config: &Config) -> Self {
+    /// Describes a file with the text `known`, from which `config` has just been loaded but for the
+    /// `failed` lines.
+    pub(crate) fn loaded(
+        path: PathBuf,
+        known: Option<Fingerprint>,
+        failed: Vec<FailedLine>,
+        config: &Config,
+    ) -> Self {
         Self {
             path,
+            known,
             failed,
             saved: config.render(),
             changed_at: None,
@@ -82,14 +122,16 @@ impl NsConf {
         self.failed.iter().map(verdict).collect()
     }
 
-    /// Notes that the running configuration has changed and is now `config`.
+    /// Notes that `command` has changed the running configuration, which is now `config`.
     ///
-    /// A failed line that would now be refused because its object exists has been made good by hand; to
-    /// write it back would make the next boot fail.
-    pub(crate) fn note_change(&mut self, config: &Config, at: SystemTime) {
+    /// A failed line has been made good by hand when it is this command, or when it would now be refused
+    /// because its object exists.
+    pub(crate) fn note_change(&mut self, config: &Config, command: &Command, at: SystemTime) {
         self.changed_at = Some(at);
-        self.failed
-            .retain(|line| line.fault.kind == FaultKind::Exists || !exists(config, line));
+        self.failed.retain(|line| {
+            let exists = line.fault.kind != FaultKind::Exists && exists(config, line);
+            !exists && !is(line, command)
+        });
     }
 
     /// Works out what `command` has to write of `config` and the failed lines.
@@ -111,30 +153,38 @@ impl NsConf {
         }
         self.saving = true;
         let running = config.render();
+        let (text, moved) = self.text(&running);
         Ok(Save {
             path: self.path.clone(),
-            text: self.text(&running),
+            text,
             running,
+            moved,
         })
     }
 
-    /// Notes how a save ended.
+    /// Notes how a save ended; returns what to warn of.
     ///
     /// # Errors
     /// The file could not be written; the old one is in place.
     pub(crate) fn finish_save(
         &mut self,
         save: Save,
-        written: Result<(), SaveError>,
+        written: Result<Replaced, SaveError>,
         at: SystemTime,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<String>, Fault> {
         self.saving = false;
-        written.map_err(|error| {
+        let replaced = written.map_err(|error| {
             Fault::new(catalogue::CANNOT_SAVE).with_details(escaped(&error.to_string()))
         })?;
+        let warning = self.foreign(&replaced);
+        self.known = Some(Fingerprint::of(&save.text));
         self.saved = save.running;
         self.saved_at = Some(at);
-        Ok(())
+        for line in &mut self.failed {
+            let moved = save.moved.iter().find(|(before, _)| *before == line.number);
+            line.number = moved.map_or(line.number, |(_, then)| *then);
+        }
+        Ok(warning)
     }
 
     /// Returns what `show ns config` shows.
@@ -149,14 +199,42 @@ impl NsConf {
         }
     }
 
-    fn text(&self, running: &[String]) -> Vec<u8> {
+    /// Returns what to say when the text that was replaced is not ours.
+    fn foreign(&self, replaced: &Replaced) -> Option<String> {
+        let Replaced::Other { fingerprint, kept } = replaced else {
+            return None;
+        };
+        if Some(*fingerprint) == self.known {
+            return None;
+        }
+        let path = self.path.display();
+        let changed = format!("{path} was changed by another program since it was loaded or saved");
+        let kept = kept.as_ref().map_or_else(
+            || "its former content could not be kept".to_owned(),
+            |kept| format!("its former content is kept as {}", kept.display()),
+        );
+        Some(escaped(&format!("{changed}; {kept}")))
+    }
+
+    /// Returns the text of the file, and the number that each failed line has now and in the text.
+    fn text(&self, running: &[String]) -> (Vec<u8>, Vec<(usize, usize)>) {
         let mut text = Vec::new();
-        let failed = self.failed.iter().map(|line| line.text.as_slice());
-        for line in running.iter().map(String::as_bytes).chain(failed) {
-            text.extend_from_slice(line);
+        for line in running {
+            text.extend_from_slice(line.as_bytes());
             text.push(b'\n');
         }
-        text
+        let mut moved = Vec::new();
+        if !self.failed.is_empty() {
+            text.extend_from_slice(SECTION);
+        }
+        let before = text.iter().filter(|byte| **byte == b'\n').count();
+        for (index, line) in self.failed.iter().enumerate() {
+            moved.push((line.number, before + index + 1));
+            text.extend_from_slice(NOT_LOADED);
+            text.extend_from_slice(&line.text);
+            text.push(b'\n');
+        }
+        (text, moved)
     }
 }
 
@@ -166,11 +244,24 @@ fn exists(config: &Config, line: &FailedLine) -> bool {
     plan_line(config, &text).is_err_and(|refused| refused.fault().kind == FaultKind::Exists)
 }
 
+/// Tells whether a line is `command`, however it is written.
+fn is(line: &FailedLine, command: &Command) -> bool {
+    str::from_utf8(&line.text)
+        .is_ok_and(|text| parse(text).ok().flatten().as_ref() == Some(command))
+}
+
 /// Returns the milliseconds since 1970 UTC; a clock before that counts as 1970.
 pub(crate) fn unix_ms(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
+
+/// What a failed line is written behind. A comment, so that also other versions do not run it.
+const NOT_LOADED: &[u8] = b"# not loaded: ";
+
+/// What stands before these lines, for whoever opens the file.
+const SECTION: &[u8] =
+    b"# These lines failed when the configuration was loaded. They are kept and do not run.\n";
 
 #[cfg(test)]
 mod tests {
@@ -192,7 +283,7 @@ mod tests {
                 }),
             }
         }
-        let ns_conf = NsConf::loaded(path.to_owned(), failed, &config);
+        let ns_conf = NsConf::loaded(path.to_owned(), None, failed, &config);
         (config, ns_conf)
     }
 
@@ -206,7 +297,7 @@ mod tests {
         config: &Config,
         line: &str,
         at: SystemTime,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<String>, Fault> {
         let save = ns_conf.start_save(config, &command(line))?;
         let written = save.write();
         ns_conf.finish_save(save, written, at)
@@ -260,9 +351,13 @@ mod tests {
         save(&mut ns_conf, &config, "save ns config -force", at(2)).unwrap();
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
-            "add server s1 10.0.0.1\n  bind lb vserver v1 \"s 9\"\t# later\r\n"
+            "add server s1 10.0.0.1\n\
+             # These lines failed when the configuration was loaded. They are kept and do not run.\n\
+             # not loaded:   bind lb vserver v1 \"s 9\"\t# later\r\n"
         );
-        assert_eq!(ns_conf.failures().len(), 1, "the line still does not run");
+        let failures = ns_conf.failures();
+        let place = format!("{}:3: ", path.display());
+        assert!(failures[0].starts_with(&place), "{failures:?}");
     }
 
     #[test]
@@ -280,7 +375,7 @@ mod tests {
         assert_eq!(status(&ns_conf, &config), (false, None, None));
 
         run(&mut config, "add server s2 10.0.0.2");
-        ns_conf.note_change(&config, at(3));
+        ns_conf.note_change(&config, &command("add server s2 10.0.0.2"), at(3));
         assert_eq!(status(&ns_conf, &config), (true, Some(3_000), None));
 
         save(&mut ns_conf, &config, "save ns config", at(4)).unwrap();
@@ -332,7 +427,7 @@ mod tests {
             ("bind lb vserver v1 s1 -weight 5", &[4]),
         ] {
             run(&mut config, line);
-            ns_conf.note_change(&config, at(1));
+            ns_conf.note_change(&config, &command(line), at(1));
             assert_eq!(numbers(&ns_conf), left, "{line}");
         }
     }
@@ -348,7 +443,9 @@ mod tests {
             .start_save(&config, &command("save ns config"))
             .unwrap_err();
         assert_eq!(refused.code, catalogue::SAVE_IN_PROGRESS.number);
-        ns_conf.finish_save(first, Ok(()), at(1)).unwrap();
+        ns_conf
+            .finish_save(first, Ok(Replaced::Nothing), at(1))
+            .unwrap();
         save(&mut ns_conf, &config, "save ns config", at(2)).unwrap();
     }
 
@@ -360,7 +457,9 @@ mod tests {
             .start_save(&config, &command("save ns config"))
             .unwrap();
         run(&mut config, "add server s1 10.0.0.1");
-        ns_conf.finish_save(first, Ok(()), at(1)).unwrap();
+        ns_conf
+            .finish_save(first, Ok(Replaced::Nothing), at(1))
+            .unwrap();
         assert!(ns_conf.status(&config, at(2)).unsaved);
     }
 }

@@ -13,7 +13,7 @@ use sluice_protocol::{Reply, Request};
 use tokio::sync::oneshot;
 
 use crate::ns_conf::Save;
-use crate::save::SaveError;
+use crate::save::{Replaced, SaveError};
 
 /// What the controller reacts to.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     /// A save that was under way has ended.
     Saved {
         save: Save,
-        written: Result<(), SaveError>,
+        written: Result<Replaced, SaveError>,
         ask: Ask,
     },
     /// The data plane has something to be done.
@@ -95,7 +95,7 @@ impl Handle {
     }
 
     /// Tells how a save ended.
-    pub(crate) fn saved(&self, save: Save, written: Result<(), SaveError>, ask: Ask) {
+    pub(crate) fn saved(&self, save: Save, written: Result<Replaced, SaveError>, ask: Ask) {
         // Nobody waits for it any more when the controller has stopped.
         let _ = self.events.send(Event::Saved { save, written, ask });
     }

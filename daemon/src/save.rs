@@ -4,7 +4,9 @@
 //! file's name. Mode and owner of the old file stay. Earlier files are kept as `FILE.0` (the newest) to
 //! `FILE.4`.
 
+use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::hash::Hasher;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -33,13 +35,40 @@ pub(crate) enum SaveError {
     },
 }
 
+/// What stood in the place of a file that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// No file, or one with the same text.
+    Nothing,
+    /// Another text.
+    Other {
+        /// Of that text.
+        fingerprint: Fingerprint,
+        /// Where it is now, if it could be kept.
+        kept: Option<PathBuf>,
+    },
+}
+
+/// Tells the text of a file from others, without keeping it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Of `text`.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(text);
+        Self(hasher.finish())
+    }
+}
+
 /// Replaces the file at `path` by one that holds `text`, or makes it with mode 0600.
 ///
 /// A symbolic link stays one, and the file it names is replaced. A missing folder is made.
 ///
 /// # Errors
 /// [`SaveError`]; the old file, if any, is complete and in place.
-pub(crate) fn write(path: &Path, text: &[u8]) -> Result<(), SaveError> {
+pub(crate) fn write(path: &Path, text: &[u8]) -> Result<Replaced, SaveError> {
     let path = &real_path(path)?;
     let folder = folder_of(path);
     let old = fs::metadata(path).ok();
@@ -50,20 +79,22 @@ pub(crate) fn write(path: &Path, text: &[u8]) -> Result<(), SaveError> {
     }
     let (temporary, file) = create_temporary(path)?;
     let replaced = fill(&file, &temporary, text, old.as_ref()).and_then(|()| {
-        if old.is_some() {
-            keep_earlier(path, text);
-        }
-        fs::rename(&temporary, path).map_err(system("replace", path))
+        let replaced = match old {
+            Some(_) => keep_earlier(path, text),
+            None => Replaced::Nothing,
+        };
+        fs::rename(&temporary, path).map_err(system("replace", path))?;
+        Ok(replaced)
     });
-    if let Err(error) = replaced {
+    let replaced = replaced.inspect_err(|_| {
         // Best effort: what matters, the old file, has not been touched.
         let _ = fs::remove_file(&temporary);
-        return Err(error);
-    }
+    })?;
     // The new name must survive a power cut too.
     File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .map_err(system("sync", folder))
+        .map_err(system("sync", folder))?;
+    Ok(replaced)
 }
 
 /// Follows symbolic links, also to a file that is still missing; makes the folder.
@@ -153,10 +184,20 @@ fn keep_owner(file: &File, temporary: &Path, old: &fs::Metadata) -> Result<u32, 
 
 /// Moves the earlier copies up by one and makes the present file the newest of them. The present file
 /// keeps its name meanwhile. A copy that cannot be kept is logged and stops nothing.
-fn keep_earlier(path: &Path, text: &[u8]) {
-    if fs::read(path).is_ok_and(|present| present == text) {
-        return;
-    }
+fn keep_earlier(path: &Path, text: &[u8]) -> Replaced {
+    let fingerprint = match fs::read(path) {
+        Ok(present) if present == text => return Replaced::Nothing,
+        Ok(present) => Fingerprint::of(&present),
+        Err(error) => {
+            tracing::warn!("cannot read {}: {error}", path.display());
+            return Replaced::Nothing;
+        }
+    };
+    let kept = rotate(path);
+    Replaced::Other { fingerprint, kept }
+}
+
+fn rotate(path: &Path) -> Option<PathBuf> {
     for number in (0..COPIES - 1).rev() {
         let from = beside(path, &format!(".{number}"));
         let to = beside(path, &format!(".{}", number + 1));
@@ -168,13 +209,15 @@ fn keep_earlier(path: &Path, text: &[u8]) {
                 from.display(),
                 to.display()
             );
-            return;
+            return None;
         }
     }
     let newest = beside(path, ".0");
     if let Err(error) = fs::hard_link(path, &newest) {
         tracing::warn!("cannot keep a copy as {}: {error}", newest.display());
+        return None;
     }
+    Some(newest)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

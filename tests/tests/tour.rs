@@ -175,7 +175,7 @@ fn a_bad_line_does_not_stop_the_boot_and_is_kept() {
     daemon.ok("save ns config -force");
     let saved = std::fs::read_to_string(daemon.config()).expect("the file is ours");
     assert!(
-        saved.contains("add cs vserver c1 HTTP 10.0.0.3 80\n"),
+        saved.contains("\n# not loaded: add cs vserver c1 HTTP 10.0.0.3 80\n"),
         "{saved}"
     );
     assert!(saved.contains("add server web2 10.0.0.4\n"), "{saved}");

@@ -52,7 +52,22 @@ fn saving_over_failed_lines_needs_force_and_keeps_them() {
         "{refused}"
     );
     daemon.ok("save ns config -force");
-    assert_eq!(fs::read_to_string(&conf).unwrap(), text);
+    assert_eq!(
+        fs::read_to_string(&conf).unwrap(),
+        "add server s1 10.0.0.1\n\
+         # These lines failed when the configuration was loaded. They are kept and do not run.\n\
+         # not loaded: set ns hostName  'x'\t\n"
+    );
+    let place = format!("{}:3: ERROR: No such command", conf.display());
+    assert!(daemon.status().boot_failures[0].starts_with(&place));
+    drop(daemon);
+    let daemon = Running::start(folder.path(), &[]);
+    assert!(
+        daemon.before_ready[0].starts_with(&place),
+        "{:?}",
+        daemon.before_ready
+    );
+    daemon.refused("save ns config");
 }
 
 #[test]
