@@ -7,13 +7,19 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Starts logging to standard error, as `RUST_LOG` says, `info` when it says nothing.
+/// Starts logging to standard error, as `RUST_LOG` says, `info` when it says nothing or nonsense.
 ///
 /// Colours stay off: an escape sequence of the log's own could not be told from one smuggled in.
 pub(crate) fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let asked = std::env::var_os(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let asked = asked.to_string_lossy();
+    let (filter, complaint) = match filter(&asked) {
+        Ok(filter) => (filter, None),
+        Err(why) => (EnvFilter::new(DEFAULT), Some(why)),
+    };
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
@@ -22,6 +28,27 @@ pub(crate) fn init() {
         .finish();
     // Fails only when a log was set up before, which then goes on.
     let _ = tracing::subscriber::set_global_default(log);
+    if let Some(why) = complaint {
+        tracing::warn!("RUST_LOG={asked} is not understood, {DEFAULT} is used: {why}");
+    }
+}
+
+/// Returns the filter that `asked` describes.
+///
+/// # Errors
+/// What is wrong with it. A single word that is neither a level nor part of the product is wrong too: it
+/// would name a module that nobody has, and so turn the log off.
+fn filter(asked: &str) -> Result<EnvFilter, String> {
+    if asked.trim().is_empty() {
+        return Ok(EnvFilter::new(DEFAULT));
+    }
+    let is_word = |part: &&str| !part.is_empty() && !part.contains(['=', '[']);
+    for word in asked.split(',').map(str::trim).filter(is_word) {
+        if word.parse::<LevelFilter>().is_err() && !word.starts_with("sluice") {
+            return Err(format!("no level {word:?}"));
+        }
+    }
+    EnvFilter::try_new(asked).map_err(|error| error.to_string())
 }
 
 /// Writes one plain line to standard error, control characters escaped.
@@ -73,6 +100,9 @@ fn one_line(event: &[u8]) -> String {
     text.strip_suffix('\n').unwrap_or(&text).to_owned()
 }
 
+/// What is logged unless asked otherwise.
+const DEFAULT: &str = "info";
+
 /// Line and paragraph separators and the overrides that let text be shown in another order.
 const BREAKING: [char; 11] = [
     '\u{2028}', '\u{2029}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}',
@@ -82,6 +112,25 @@ const BREAKING: [char; 11] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nonsense_is_no_filter() {
+        for asked in [
+            "",
+            " ",
+            "debug",
+            "info,,",
+            "WARN",
+            "off",
+            "info,sluiced=trace",
+            "sluice_balance",
+        ] {
+            assert!(filter(asked).is_ok(), "{asked:?}");
+        }
+        for asked in ["!!bad=", "verbose", "sluiced=loud", "info,verbose"] {
+            assert!(filter(asked).is_err(), "{asked:?}");
+        }
+    }
 
     #[test]
     fn control_characters_are_shown_and_letters_stay() {
