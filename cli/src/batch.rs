@@ -37,7 +37,7 @@ pub(crate) fn run(
         tally.commands, tally.failed
     ));
     match step {
-        Step::NoDaemon => Step::NoDaemon,
+        Step::NoDaemon | Step::Interrupted => step,
         Step::Done | Step::Failed | Step::Quit => {
             if tally.failed == 0 {
                 Step::Done
@@ -82,7 +82,7 @@ pub(crate) fn run_nested(
     }
     match ended? {
         Step::Done | Step::Failed => verdict(name, tally),
-        step @ (Step::Quit | Step::NoDaemon) => Ok(step),
+        step @ (Step::Quit | Step::NoDaemon | Step::Interrupted) => Ok(step),
     }
 }
 
@@ -97,7 +97,9 @@ fn repeat(
         let mut source = open(name)?;
         match run_lines(runner, &mut source, name, Echo::On, tally, output) {
             Step::Done => {}
-            step @ (Step::Failed | Step::Quit | Step::NoDaemon) => return Ok(step),
+            step @ (Step::Failed | Step::Quit | Step::NoDaemon | Step::Interrupted) => {
+                return Ok(step);
+            }
         }
     }
     Ok(Step::Done)
@@ -161,9 +163,13 @@ fn run_lines(
         match step {
             Step::Done => {}
             Step::Quit => return Step::Quit,
-            Step::Failed | Step::NoDaemon => {
+            Step::NoDaemon | Step::Interrupted => {
                 tally.failed += 1;
-                if step == Step::NoDaemon || runner.mode.stop_on_error {
+                return step;
+            }
+            Step::Failed => {
+                tally.failed += 1;
+                if runner.mode.stop_on_error {
                     return step;
                 }
             }

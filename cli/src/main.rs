@@ -6,6 +6,7 @@ mod check;
 mod complete;
 mod escape;
 mod history;
+mod interrupt;
 mod json;
 mod manual;
 mod names;
@@ -101,6 +102,6 @@ fn status(step: Step) -> ExitCode {
     match step {
         Step::Done | Step::Quit => ExitCode::SUCCESS,
         Step::Failed => ExitCode::FAILURE,
-        Step::NoDaemon => ExitCode::from(2),
+        Step::NoDaemon | Step::Interrupted => ExitCode::from(2),
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
 use sluice_command::{Command, Fault, Key, Noun, ParseFault, Verb};
-use sluice_protocol::{ClientError, Outcome};
+use sluice_protocol::Outcome;
 
 use crate::escape::escape;
 use crate::output::Output;
@@ -26,6 +26,8 @@ pub(crate) enum Step {
     Quit,
     /// There is no daemon to ask, so that going on is of no use.
     NoDaemon,
+    /// It was not waited for any more; what was to follow is not run.
+    Interrupted,
 }
 
 /// Where a command comes from, as far as its errors tell.
@@ -145,15 +147,21 @@ impl Runner {
         match self.session.run(command) {
             Ok(answer) => self.print_answer(command, answer, place, output),
             Err(error) => {
+                let step = match error {
+                    SessionError::TooLong(_) | SessionError::Thread(_) => Step::Failed,
+                    SessionError::Unreachable(_) | SessionError::Lost(_) => Step::NoDaemon,
+                    SessionError::NotSent | SessionError::Unanswered | SessionError::Unknown => {
+                        // The terminal has written ^C where the cursor was.
+                        output.err("\n");
+                        Step::Interrupted
+                    }
+                };
                 output.err(&format!(
                     "{}ERROR: {}\n",
                     label(place),
                     escape(&error.to_string())
                 ));
-                match error {
-                    SessionError::TooLong(_) => Step::Failed,
-                    SessionError::Unreachable(_) | SessionError::Lost(_) => Step::NoDaemon,
-                }
+                step
             }
         }
     }
@@ -207,7 +215,7 @@ impl Runner {
 }
 
 /// Returns the text that tells why the daemon cannot be reached.
-pub(crate) fn unreachable_text(error: &ClientError) -> String {
+pub(crate) fn unreachable_text(error: &SessionError) -> String {
     format!("ERROR: {}\n", escape(&error.to_string()))
 }
 

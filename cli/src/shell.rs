@@ -1,8 +1,10 @@
 //! The interactive shell: a prompt, a line, what came of it, until the end.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use rustix::termios::{QueueSelector, tcflush};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor, EventHandler, KeyEvent};
@@ -11,17 +13,24 @@ use sluice_protocol::{ConfigStatus, Row};
 
 use crate::complete::Assistant;
 use crate::history::{self, HISTORY_MAX};
+use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::question::{Question, print_help_at};
 use crate::runner::{Place, Runner, Step, unreachable_text};
 
 /// Runs the shell to its end.
 pub(crate) fn run(runner: &mut Runner, output: &mut Output) -> ExitCode {
+    let interrupt = Interrupt::default();
+    if let Err(error) = interrupt.catch() {
+        output.err(&format!("ERROR: Ctrl-C cannot be handled: {error}\n"));
+        return ExitCode::from(2);
+    }
+    runner.session.obey(interrupt.clone());
     if let Err(error) = runner.session.connect() {
         output.err(&unreachable_text(&error));
         return ExitCode::from(2);
     }
-    let mut shell = match Shell::new(runner) {
+    let mut shell = match Shell::new(runner, interrupt) {
         Ok(shell) => shell,
         Err(error) => {
             output.err(&format!("ERROR: the terminal cannot be used: {error}\n"));
@@ -36,26 +45,17 @@ struct Shell<'a> {
     runner: &'a mut Runner,
     editor: Editor<Assistant, FileHistory>,
     question: Question,
+    interrupt: Interrupt,
     history: Option<PathBuf>,
     /// Whether the running configuration differs from the saved one, as far as is known.
     unsaved: bool,
 }
 
 impl<'a> Shell<'a> {
-    fn new(runner: &'a mut Runner) -> rustyline::Result<Self> {
-        let config = Config::builder()
-            .auto_add_history(false)
-            .max_history_size(HISTORY_MAX)?
-            .history_ignore_dups(true)?
-            .completion_type(CompletionType::List)
-            .completion_show_all_if_ambiguous(true)
-            .bracketed_paste(true)
-            .build();
-        let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Assistant::new(runner.session.names().clone())));
+    fn new(runner: &'a mut Runner, interrupt: Interrupt) -> rustyline::Result<Self> {
         let question = Question::default();
-        let handler = EventHandler::Conditional(Box::new(question.clone()));
-        editor.bind_sequence(KeyEvent::from('?'), handler);
+        let history = FileHistory::with_config(&config()?);
+        let mut editor = editor(history, runner, &question)?;
         let history = history::path().filter(|path| history::prepare(path).is_ok());
         if let Some(path) = &history {
             // A damaged history is no reason not to start.
@@ -65,6 +65,7 @@ impl<'a> Shell<'a> {
             runner,
             editor,
             question,
+            interrupt,
             history,
             unsaved: false,
         })
@@ -92,15 +93,21 @@ impl<'a> Shell<'a> {
         loop {
             let prompt = self.prompt();
             let (left, right) = std::mem::take(&mut initial);
+            // While keys are read there is no signal: from here on it is meant for what they say.
+            self.interrupt.clear();
             match self.editor.readline_with_initial(prompt, (&left, &right)) {
                 Ok(text) => {
                     if let Some(cursor) = self.question.take() {
                         initial = self.answer_question(&text, cursor, output);
-                    } else if self.run_lines(&text, prompt.len(), output) == Step::Quit {
+                    } else if self.run_lines(&text, prompt, output) == Step::Quit {
                         break;
                     }
                 }
                 Err(ReadlineError::Interrupted) => {}
+                Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                    self.forget_typed();
+                    output.err(NOT_UTF8);
+                }
                 Err(ReadlineError::Eof) => break,
                 Err(error) => {
                     output.err(&format!("ERROR: the terminal cannot be read: {error}\n"));
@@ -129,7 +136,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Several lines come from a paste; each is a command of its own.
-    fn run_lines(&mut self, text: &str, columns: usize, output: &mut Output) -> Step {
+    fn run_lines(&mut self, text: &str, prompt: &str, output: &mut Output) -> Step {
         let is_paste = text.trim_end().contains('\n');
         for line in text.lines() {
             let line = line.trim();
@@ -138,20 +145,37 @@ impl<'a> Shell<'a> {
             }
             self.remember(line);
             if is_paste {
-                output.out(&format!("> {}\n", crate::escape::escape(line)));
+                output.out(&format!("{prompt}{}\n", crate::escape::escape(line)));
             }
-            let columns = if is_paste { 2 } else { columns };
+            let columns = prompt.len();
             self.runner.session.refresh();
-            if self
+            match self
                 .runner
                 .run_text(line, Place::Prompt { columns }, output)
-                == Step::Quit
             {
-                return Step::Quit;
+                Step::Quit => return Step::Quit,
+                Step::Interrupted => {
+                    // The daemon may still be silent: what is saved is asked another time.
+                    self.forget_typed();
+                    return Step::Interrupted;
+                }
+                Step::Done | Step::Failed | Step::NoDaemon => {}
             }
         }
         let _ = self.look_at_config();
         Step::Done
+    }
+
+    /// Drops what was typed or pasted and is not run yet: what the terminal holds, and what the
+    /// editor has read ahead, which goes with the editor.
+    fn forget_typed(&mut self) {
+        // A terminal that cannot be flushed has nothing to drop.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+        let history = std::mem::take(self.editor.history_mut());
+        // The same settings were good for the editor before it.
+        if let Ok(editor) = editor(history, self.runner, &self.question) {
+            self.editor = editor;
+        }
     }
 
     fn remember(&mut self, line: &str) {
@@ -184,3 +208,30 @@ impl<'a> Shell<'a> {
         Some(status)
     }
 }
+
+fn editor(
+    history: FileHistory,
+    runner: &Runner,
+    question: &Question,
+) -> rustyline::Result<Editor<Assistant, FileHistory>> {
+    let mut editor = Editor::with_history(config()?, history)?;
+    editor.set_helper(Some(Assistant::new(runner.session.names().clone())));
+    let handler = EventHandler::Conditional(Box::new(question.clone()));
+    editor.bind_sequence(KeyEvent::from('?'), handler);
+    Ok(editor)
+}
+
+fn config() -> rustyline::Result<Config> {
+    Ok(Config::builder()
+        .auto_add_history(false)
+        .max_history_size(HISTORY_MAX)?
+        .history_ignore_dups(true)?
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .bracketed_paste(true)
+        .build())
+}
+
+/// The rest of a line that was cut there is no command of its own, so it goes too.
+const NOT_UTF8: &str =
+    "ERROR: what was typed is not UTF-8; the line and what was pasted with it are dropped\n";

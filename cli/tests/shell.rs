@@ -165,8 +165,8 @@ fn a_paste_of_several_lines_runs_each() {
         &mut shell,
         &format!("\x1b[200~{}\n\x1b[201~\r", lines.join("\n")),
     );
-    for _ in lines {
-        expect(&mut shell, " Done");
+    for line in lines {
+        expect(&mut shell, &format!("\n> {line}\r\n Done"));
     }
     expect(&mut shell, UNSAVED);
     leave(shell);
@@ -272,4 +272,78 @@ fn lines_typed_while_a_command_runs_are_run_after_it() {
         daemon.seen(),
         ["enable server hold", "enable server a", "enable server b"]
     );
+}
+
+#[test]
+fn the_echo_of_a_paste_shows_the_prompt_it_came_at() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    enter(&mut shell, "enable server a");
+    type_keys(
+        &mut shell,
+        "\x1b[200~enable server b\nshow server -nosuch\n\x1b[201~\r",
+    );
+    expect(&mut shell, "\n*> enable server b\r\n Done");
+    expect(
+        &mut shell,
+        "\n*> show server -nosuch\r\n               ^^^^^^^\r\nERROR: ",
+    );
+    expect(&mut shell, UNSAVED);
+    leave(shell);
+}
+
+#[test]
+fn control_c_ends_the_wait_for_an_answer_and_not_the_shell() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    // What is pasted behind the command is not run either.
+    type_keys(&mut shell, "enable server hang\renable server never\r");
+    daemon.wait_for("enable server hang");
+    type_keys(&mut shell, CTRL_C);
+    expect(
+        &mut shell,
+        "\nERROR: interrupted; whether the command took effect is not known\r\n",
+    );
+    expect(&mut shell, SAVED);
+    type_keys(&mut shell, "show server hang\r");
+    daemon.wait_for("show server hang");
+    type_keys(&mut shell, CTRL_C);
+    expect(&mut shell, "\nERROR: interrupted\r\n");
+    expect(&mut shell, SAVED);
+    enter(&mut shell, "enable server a");
+    leave(shell);
+    assert_eq!(
+        daemon.seen().last().map(String::as_str),
+        Some("enable server a")
+    );
+    assert!(!daemon.seen().contains(&"enable server never".to_owned()));
+}
+
+#[test]
+fn control_c_ends_a_file_at_the_command_that_hangs() {
+    let daemon = FakeDaemon::start();
+    let file = "enable server hang\nenable server never\n";
+    daemon.folder.write("f", file);
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, "batch -fileName f\r");
+    expect(&mut shell, "exec: enable server hang");
+    type_keys(&mut shell, CTRL_C);
+    expect(&mut shell, "f:1: ERROR: interrupted; ");
+    expect(&mut shell, SAVED);
+    enter(&mut shell, "enable server a");
+    leave(shell);
+    assert!(!daemon.seen().contains(&"enable server never".to_owned()));
+}
+
+#[test]
+fn a_byte_that_is_not_utf8_costs_its_line_and_not_the_shell() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    let latin = b"set server a -comment \"caf\xe9\"\renable server never\r";
+    shell.send(latin).expect("the shell reads");
+    expect(&mut shell, "ERROR: what was typed is not UTF-8; ");
+    expect(&mut shell, SAVED);
+    enter(&mut shell, "enable server b");
+    leave(shell);
+    assert_eq!(daemon.seen(), ["enable server b"]);
 }

@@ -10,6 +10,7 @@ use std::process::{Command as Process, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use sluice_command::{Fault, Key, Noun, Verb, catalogue, render};
 use sluice_protocol::{
@@ -92,6 +93,15 @@ impl FakeDaemon {
 
     pub(crate) fn seen(&self) -> Vec<String> {
         self.seen.lock().expect("no test panics with it").clone()
+    }
+
+    /// Waits until `line` has come.
+    pub(crate) fn wait_for(&self, line: &str) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !self.seen().iter().any(|seen| seen == line) {
+            assert!(Instant::now() < end, "{line:?} did not come");
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Runs the program against this daemon.
