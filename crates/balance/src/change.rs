@@ -3,7 +3,9 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{Backup, HashSettings, Percent, Persistence, ServiceId, VserverId, Weight};
+use crate::{
+    Backup, HashSettings, Order, Orders, Percent, Persistence, ServiceId, VserverId, Weight,
+};
 
 /// What carries the flows of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,6 +155,8 @@ pub struct VserverSettings {
     /// How much of the bound weight has to be UP for the virtual server to be UP. With less it is
     /// DOWN; at 0 one service is enough.
     pub health_threshold: Percent,
+    /// Which orders of its services take traffic.
+    pub orders: Orders,
     /// How new services are brought in.
     pub slow_start: SlowStart,
     /// Whether and how clients stick to a service.
@@ -168,6 +172,8 @@ pub struct Bind {
     pub service: ServiceId,
     /// Its share.
     pub weight: Weight,
+    /// Who takes traffic before it; see [`Orders`].
+    pub order: Option<Order>,
 }
 
 /// One step of a configuration change. Steps are valid by construction of the plan they come from.
@@ -187,7 +193,7 @@ pub enum Change {
     RemoveVserver(VserverId),
     /// A service joins a virtual server, last in bind order.
     Bind(Bind),
-    /// A bound service has this weight from now on.
+    /// A bound service has this weight and order from now on.
     SetWeight(Bind),
     /// A service leaves a virtual server.
     Unbind(VserverId, ServiceId),

@@ -14,7 +14,7 @@
 //! use std::time::Duration;
 //!
 //! use sluice_balance::{
-//!     Backup, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Percent, Protocol,
+//!     Backup, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method, Orders, Percent, Protocol,
 //!     ServiceId, ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 //! };
 //!
@@ -34,6 +34,7 @@
 //!     flush_on_down: false,
 //!     backup: Backup::default(),
 //!     health_threshold: Percent::ZERO,
+//!     orders: Orders::default(),
 //!     slow_start: SlowStart::default(),
 //!     persistence: None,
 //! };
@@ -50,7 +51,7 @@
 //!     };
 //!     engine.apply(&Change::AddService(service, settings), start);
 //!     let weight = Weight::DEFAULT;
-//!     engine.apply(&Change::Bind(Bind { vserver, service, weight }), start);
+//!     engine.apply(&Change::Bind(Bind { vserver, service, weight, order: None }), start);
 //! }
 //! // What has to be done comes out: here, open a listener, and a state to record.
 //! while let Some(output) = engine.poll_output() {
@@ -130,6 +131,7 @@ mod hash;
 mod health;
 mod ids;
 mod method;
+mod order;
 mod output;
 mod persistence;
 mod ramp;
@@ -152,6 +154,7 @@ pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, 
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
 pub use health::{Percent, PercentError};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
+pub use order::{Order, OrderError, Orders};
 pub use output::{CloseFlows, Output};
 pub use persistence::{
     AddressMask, DEFAULT_PERSISTENCE_LIMIT, GroupId, MaskError, Persistence, PersistenceCursor,

@@ -1,6 +1,6 @@
 //! What the core shows of itself at one moment.
 
-use crate::{Instant, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
+use crate::{Instant, Order, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
 
 /// The state of a service or a virtual server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,6 +113,10 @@ pub struct BindingStatus {
     pub service: ServiceId,
     /// Its share.
     pub weight: Weight,
+    /// Who takes traffic before it.
+    pub order: Option<Order>,
+    /// Whether it takes flows only when those of a better order cannot.
+    pub is_standby: bool,
     /// Its state.
     pub state: State,
     /// Flows this virtual server ever gave to it.

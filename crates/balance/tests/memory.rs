@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use sluice_balance::{
     AddressMask, Backup, Bind, Change, CloseReason, Engine, FlowKey, HashSettings, Instant, Method,
-    Percent, Persistence, PersistenceKind, PersistenceTimeout, PersistenceTotals, Protocol,
+    Orders, Percent, Persistence, PersistenceKind, PersistenceTimeout, PersistenceTotals, Protocol,
     ServiceId, ServiceSettings, SkipPersistence, SlowStart, VserverId, VserverSettings, Weight,
 };
 
@@ -61,6 +61,7 @@ fn engine() -> Engine {
         flush_on_down: false,
         health_threshold: Percent::ZERO,
         backup: Backup::default(),
+        orders: Orders::default(),
         slow_start: SlowStart::default(),
         persistence: Some(Persistence {
             kind: PersistenceKind::SourceIp,
@@ -86,6 +87,7 @@ fn engine() -> Engine {
             vserver: VserverId(1),
             service: ServiceId(number),
             weight: Weight::DEFAULT,
+            order: None,
         };
         engine.apply(&Change::AddService(ServiceId(number), service), start);
         engine.apply(&Change::Bind(bind), start);

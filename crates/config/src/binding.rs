@@ -107,6 +107,7 @@ fn core(vserver: &Vserver, binding: Binding) -> Bind {
         vserver: vserver.id,
         service: binding.service,
         weight: binding.weight,
+        order: None,
     }
 }
 

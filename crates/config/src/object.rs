@@ -246,6 +246,7 @@ impl Vserver {
             idle: self.settings.idle(Key::CltTimeout),
             backup: sluice_balance::Backup::default(),
             health_threshold: sluice_balance::Percent::ZERO,
+            orders: sluice_balance::Orders::default(),
             flush_on_down: flush_on_down(&self.settings),
             slow_start: choosing::slow_start(&self.settings),
             persistence: choosing::persistence(&self.settings),

@@ -73,6 +73,7 @@ fn tcp_vserver(listen: Option<&str>) -> VserverSettings {
         idle: Some(std::time::Duration::from_secs(9000)),
         backup: sluice_balance::Backup::default(),
         health_threshold: sluice_balance::Percent::ZERO,
+        orders: sluice_balance::Orders::default(),
         flush_on_down: true,
         slow_start: SlowStart {
             rate: 0,

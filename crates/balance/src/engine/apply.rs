@@ -141,6 +141,7 @@ impl Engine {
             service: bind.service,
             slot,
             weight: bind.weight,
+            order: bind.order,
             active: 0,
             hits: 0,
             serial: self.binding_serial,
@@ -154,7 +155,7 @@ impl Engine {
     fn set_weight(&mut self, bind: &Bind, now: Instant) {
         let vserver = self.vservers.get_mut(&bind.vserver).expect(PLANNED);
         assert!(
-            vserver.set_weight(bind.service, bind.weight),
+            vserver.set_weight(bind),
             "service {} is not bound",
             bind.service.0
         );

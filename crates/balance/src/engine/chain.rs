@@ -39,7 +39,7 @@ impl Engine {
         };
         let served = self.pass_on(dialled, denial, question);
         let served = served.or_else(|| self.accept(dialled, denial, question));
-        served.ok_or(denial.refusal())
+        served.ok_or_else(|| denial.refusal())
     }
 
     /// Finds who takes a flow that nobody has room for: the first that is told to go on then.

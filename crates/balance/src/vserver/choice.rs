@@ -3,6 +3,7 @@
 //! Owns who may be chosen, which is decided in one place for all methods, and the order of steps: the
 //! state, what the client sticks to, a table if the method has one, then all candidates.
 
+use super::orders::Among;
 use super::sticky::Honour;
 use super::{Binding, Vserver};
 use crate::dice::Dice;
@@ -115,14 +116,21 @@ impl Vserver {
             Some(Honour::Rebind) | None => {}
         }
         let rule = Rule::new(&self.settings, question.flow);
-        let found = self.find_in_table(rule, services, question.tried);
-        let position = match found {
-            Some(position) => position,
-            None => {
-                self.find_candidates(rule, terms.as_ref(), services, question, scratch)?;
-                scratch[self.chooser.select(rule, scratch, terms.is_some(), dice)].position
-            }
+        let mut search = Search {
+            rule,
+            terms,
+            services,
+            question,
+            among: self.in_force(),
         };
+        let mut position = self.find(&search, dice, scratch);
+        let mut next = 1;
+        while position.is_none() && next < self.sequence.len() {
+            search.among = Among::Order(self.sequence[next]);
+            position = self.find(&search, dice, scratch);
+            next += 1;
+        }
+        let position = position.ok_or(Denial::Full)?;
         Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
     }
 
@@ -148,45 +156,55 @@ impl Vserver {
         self.hash_table = None;
     }
 
-    /// Fills `found` with the services that may take a flow, in bind order; `terms` are those of the
-    /// slow starts that run.
-    ///
-    /// # Errors
-    /// That there are none.
-    fn find_candidates(
+    /// Finds who takes a flow by the method; none if none of those meant can.
+    fn find(
         &mut self,
-        rule: Rule,
-        terms: Option<&Terms>,
-        services: &Services,
-        question: &Question<'_>,
-        found: &mut Vec<Candidate>,
-    ) -> Result<(), Denial> {
-        let gauge = Gauge {
-            rule,
-            base: question.base,
-            use_port: self.settings.hash.use_port,
-        };
-        if terms.is_some() {
-            self.collect::<true>(services, question.tried, gauge, found);
-        }
-        if terms.is_none() || found.is_empty() {
-            self.collect::<false>(services, question.tried, gauge, found);
-        }
-        if found.is_empty() {
-            return Err(Denial::Full);
-        }
-        if let Some(terms) = terms {
-            self.note_levels(terms, services, gauge, found);
-        }
-        Ok(())
+        search: &Search<'_>,
+        dice: &mut Dice,
+        scratch: &mut Vec<Candidate>,
+    ) -> Option<usize> {
+        let found = self.find_in_table(search);
+        found.or_else(|| {
+            self.find_candidates(search, scratch);
+            (!scratch.is_empty()).then(|| {
+                let ramping = search.terms.is_some();
+                let index = self.chooser.select(search.rule, scratch, ramping, dice);
+                scratch[index].position
+            })
+        })
     }
 
-    /// Fills `found`; `LIMITED` says whether slow starts hold services back. It is a constant because
-    /// most virtual servers have none, and this loop is most of a choice.
-    fn collect<const LIMITED: bool>(
+    /// Fills `found` with the services that may take a flow, in bind order.
+    fn find_candidates(&mut self, search: &Search<'_>, found: &mut Vec<Candidate>) {
+        let gauge = Gauge {
+            rule: search.rule,
+            base: search.question.base,
+            use_port: self.settings.hash.use_port,
+        };
+        match (search.terms.is_some(), search.among) {
+            (false, Among::All) => self.collect::<false, false>(search, gauge, found),
+            (false, Among::Order(_)) => self.collect::<false, true>(search, gauge, found),
+            (true, _) => {
+                self.collect::<true, true>(search, gauge, found);
+                if found.is_empty() {
+                    self.collect::<false, true>(search, gauge, found);
+                }
+            }
+        }
+        if let Some(terms) = &search.terms
+            && !found.is_empty()
+            && search.among == self.in_force()
+        {
+            self.note_levels(terms, search.services, gauge, found);
+        }
+    }
+
+    /// Fills `found`; `LIMITED` says whether slow starts hold services back, `ORDERED` whether only
+    /// some are meant. They are constants because most virtual servers have neither, and this loop is
+    /// most of a choice.
+    fn collect<const LIMITED: bool, const ORDERED: bool>(
         &self,
-        services: &Services,
-        tried: &[ServiceId],
+        search: &Search<'_>,
         gauge: Gauge,
         found: &mut Vec<Candidate>,
     ) {
@@ -195,8 +213,11 @@ impl Vserver {
         // A plain loop: an iterator would hand each candidate on in pieces, for five times as long.
         for (position, binding) in self.bindings.iter().enumerate() {
             let ramp = binding.ramp.as_ref().filter(|_| LIMITED);
-            if admits(binding, services, tried) && !ramp.is_some_and(|ramp| ramp.holds_back()) {
-                let reading = gauge.read(services.at(binding.slot));
+            if (!ORDERED || search.among.includes(binding))
+                && search.admits(binding)
+                && !ramp.is_some_and(|ramp| ramp.holds_back())
+            {
+                let reading = gauge.read(search.services.at(binding.slot));
                 let is_new = ramp.is_some();
                 found.push(Candidate::new(position, binding.weight, reading, is_new));
             }
@@ -204,19 +225,17 @@ impl Vserver {
     }
 
     /// Finds a position for a hash that has a table; none if it has none, or the table gives up.
-    fn find_in_table(
-        &mut self,
-        rule: Rule,
-        services: &Services,
-        tried: &[ServiceId],
-    ) -> Option<usize> {
-        let Rule::Hash(key) = rule else {
+    fn find_in_table(&mut self, search: &Search<'_>) -> Option<usize> {
+        let Rule::Hash(key) = search.rule else {
             return None;
         };
         if self.hash_table.is_none() {
-            self.hash_table = self.make_hash_table(services);
+            self.hash_table = self.make_hash_table(search.services);
         }
-        let admits = |position: usize| admits(&self.bindings[position], services, tried);
+        let admits = |position: usize| {
+            let binding = &self.bindings[position];
+            search.among.includes(binding) && search.admits(binding)
+        };
         self.hash_table.as_ref()?.find(key, admits)
     }
 
@@ -230,9 +249,22 @@ impl Vserver {
     }
 }
 
-/// Whether a service may take a flow, its slow start apart.
-#[inline]
-fn admits(binding: &Binding, services: &Services, tried: &[ServiceId]) -> bool {
-    let service = services.at(binding.slot);
-    service.state == State::Up && service.has_room() && !tried.contains(&binding.service)
+/// What the search for a service goes by.
+struct Search<'a> {
+    rule: Rule,
+    /// Those of the slow starts that run.
+    terms: Option<Terms>,
+    services: &'a Services,
+    question: &'a Question<'a>,
+    among: Among,
+}
+
+impl Search<'_> {
+    /// Whether a service may take a flow, its slow start and its order apart.
+    #[inline]
+    fn admits(&self, binding: &Binding) -> bool {
+        let service = self.services.at(binding.slot);
+        let tried = self.question.tried;
+        service.state == State::Up && service.has_room() && !tried.contains(&binding.service)
+    }
 }

@@ -6,6 +6,7 @@
 //! is chosen is in `choice`, what a slow start adds in `ramps`, what persistence does in `sticky`.
 
 mod choice;
+mod orders;
 mod ramps;
 mod spillover;
 mod sticky;
@@ -20,7 +21,7 @@ use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Recent, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    BindingStatus, Counters, Diversion, Instant, Percent, ServiceId, State, VserverId,
+    Bind, BindingStatus, Counters, Diversion, Instant, Order, Percent, ServiceId, State, VserverId,
     VserverSettings, VserverStatus, Weight,
 };
 
@@ -42,6 +43,8 @@ pub(crate) struct Vserver {
     /// Bindings that have a ramp.
     ramps: usize,
     chooser: Chooser,
+    /// Orders with a service that is UP, the best first; empty if no service has an order.
+    sequence: Vec<Option<Order>>,
     /// Made by the first choice that needs it.
     hash_table: Option<Table>,
     since: Instant,
@@ -65,6 +68,7 @@ pub(crate) struct Binding {
     pub(crate) service: ServiceId,
     pub(crate) slot: Slot,
     pub(crate) weight: Weight,
+    pub(crate) order: Option<Order>,
     pub(crate) active: u64,
     pub(crate) hits: u64,
     /// Tells this binding from an earlier one of the same two, whose flows may still be ending.
@@ -91,6 +95,7 @@ impl Vserver {
             choices: 0,
             ramps: 0,
             chooser: Chooser::new(settings.method),
+            sequence: Vec::new(),
             hash_table: None,
             since: now,
             rates: Rates::new(),
@@ -132,11 +137,14 @@ impl Vserver {
         true
     }
 
-    /// Changes the weight of a bound service; returns whether it is bound.
-    pub(crate) fn set_weight(&mut self, service: ServiceId, weight: Weight) -> bool {
+    /// Changes weight and order of a bound service; returns whether it is bound.
+    pub(crate) fn set_weight(&mut self, bind: &Bind) -> bool {
         self.drop_hash_table();
-        let binding = self.binding_mut(service);
-        binding.map(|binding| binding.weight = weight).is_some()
+        let Some(binding) = self.binding_mut(bind.service) else {
+            return false;
+        };
+        (binding.weight, binding.order) = (bind.weight, bind.order);
+        true
     }
 
     /// Returns the binding of a service.
@@ -145,8 +153,10 @@ impl Vserver {
             .map(|position| &mut self.bindings[position])
     }
 
-    /// Brings the state in line with settings and services; returns the former one if it changed.
+    /// Brings the state, and which order takes traffic, in line with settings and services; returns
+    /// the former one if it changed.
     pub(crate) fn update_state(&mut self, services: &Services, now: Instant) -> Option<State> {
+        self.update_sequence(services);
         let state = self.current_state(services);
         if state == self.state {
             return None;
@@ -205,7 +215,11 @@ impl Vserver {
 
     fn show_bindings(&self, services: &Services, per_second: u64) -> Vec<BindingStatus> {
         let terms = self.terms(services);
-        let show = |binding: &Binding| binding.status(services, terms.as_ref(), per_second);
+        let in_force = self.in_force();
+        let show = |binding: &Binding| BindingStatus {
+            is_standby: !in_force.includes(binding),
+            ..binding.status(services, terms.as_ref(), per_second)
+        };
         self.bindings.iter().map(show).collect()
     }
 
@@ -265,6 +279,8 @@ impl Binding {
         BindingStatus {
             service: self.service,
             weight: self.weight,
+            order: self.order,
+            is_standby: false,
             state: services.at(self.slot).state,
             hits: self.hits,
             active: self.active,

@@ -65,9 +65,11 @@ impl Vserver {
 
     /// Ends a ramp: the service goes on as one of the others.
     fn end_ramp(&mut self, position: usize, services: &Services) {
-        let weight = self.bindings[position].weight.value();
+        let Binding { weight, order, .. } = self.bindings[position];
+        let weight = weight.value();
         let existing = self.bindings.iter().enumerate().filter(|(_, other)| {
-            other.ramp.is_none() && services.at(other.slot).state == State::Up
+            let is_up = services.at(other.slot).state == State::Up;
+            other.ramp.is_none() && other.order == order && is_up
         });
         let existing = existing.map(|(position, other)| (position, other.weight.value()));
         self.chooser.end_ramp(position, weight, existing);
@@ -98,7 +100,7 @@ impl Vserver {
 
     /// Notes which new services are not below the lowest existing one.
     ///
-    /// `found` are the candidates. Where no existing service is UP, none is below one; where those
+    /// `found` are the candidates, of the order that takes the traffic. Where no existing service is UP, none is below one; where those
     /// that are UP cannot take a flow, nothing is compared.
     pub(super) fn note_levels(
         &mut self,
@@ -161,8 +163,11 @@ impl Vserver {
             return None;
         }
         let slow_start = slow_start(&self.settings)?;
-        let is_up = |binding: &&Binding| services.at(binding.slot).state == State::Up;
-        let usable = self.bindings.iter().filter(is_up);
+        let in_force = self.in_force();
+        let is_usable = |binding: &&Binding| {
+            in_force.includes(binding) && services.at(binding.slot).state == State::Up
+        };
+        let usable = self.bindings.iter().filter(is_usable);
         let weigh = |binding: &Binding| (binding.weight.value(), binding.ramp.is_none());
         let (usable_weight, existing_weight) = usable.map(weigh).fold((0, 0), |sum, one| {
             (sum.0 + one.0, sum.1 + if one.1 { one.0 } else { 0 })

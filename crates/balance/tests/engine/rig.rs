@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluice_balance::{
     Backup, Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method,
-    Output, Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings,
+    Orders, Output, Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings,
     ServiceStatus, SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
 };
 
@@ -201,6 +201,7 @@ pub(crate) fn vserver(method: Method) -> VserverSettings {
         flush_on_down: false,
         health_threshold: Percent::ZERO,
         backup: Backup::default(),
+        orders: Orders::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }
@@ -211,6 +212,7 @@ pub(crate) fn bind(vserver: VserverId, number: u32, weight: u64) -> Bind {
         vserver,
         service: ServiceId(number),
         weight: Weight::new(weight).unwrap(),
+        order: None,
     }
 }
 

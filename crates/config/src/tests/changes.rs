@@ -133,6 +133,7 @@ fn binding_weighing_and_unbinding_are_one_change_each() {
         vserver: V1,
         service,
         weight: weight(number),
+        order: None,
     };
     let changes = |line: &str| planned(&config, line).changes;
     assert_eq!(
@@ -166,6 +167,7 @@ fn one_set_may_change_a_virtual_server_and_a_weight() {
         vserver: V1,
         service: S1,
         weight: weight(4),
+        order: None,
     };
     assert_eq!(
         plan.changes,

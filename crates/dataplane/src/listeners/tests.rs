@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use sluice_balance::{Backup, HashSettings, Method, Percent, SlowStart};
+use sluice_balance::{Backup, HashSettings, Method, Orders, Percent, SlowStart};
 
 use super::*;
 
@@ -17,6 +17,7 @@ fn settings(protocol: Protocol, listen: SocketAddr) -> VserverSettings {
         flush_on_down: false,
         health_threshold: Percent::ZERO,
         backup: Backup::default(),
+        orders: Orders::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }

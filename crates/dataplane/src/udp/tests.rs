@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mio::{Events, Poll};
 use sluice_balance::{
-    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
-    ServiceStatus, SlowStart, VserverSettings, Weight,
+    Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
+    ServiceSettings, ServiceStatus, SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -75,6 +75,7 @@ impl Rig {
                 flush_on_down: true,
                 health_threshold: Percent::ZERO,
                 backup: Backup::default(),
+                orders: Orders::default(),
                 slow_start: SlowStart::default(),
                 persistence: None,
             },
@@ -94,6 +95,7 @@ impl Rig {
                 vserver: VSERVER,
                 service: ServiceId(number),
                 weight: Weight::DEFAULT,
+                order: None,
             }));
         }
         shared.with_engine_as_controller(|engine| {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sluice_balance::{
-    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
-    ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
+    Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
+    ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -163,6 +163,7 @@ impl Rig {
                 vserver,
                 service,
                 weight: Weight::DEFAULT,
+                order: None,
             }));
         }
         self.apply(&changes).unwrap();
@@ -210,6 +211,7 @@ pub(crate) fn vserver_settings(listen: SocketAddr, idle: Idle) -> VserverSetting
         flush_on_down: false,
         health_threshold: Percent::ZERO,
         backup: Backup::default(),
+        orders: Orders::default(),
         slow_start: SlowStart::default(),
         persistence: None,
     }

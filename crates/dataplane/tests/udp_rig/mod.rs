@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_balance::{
-    Backup, Bind, Change, HashSettings, Method, Percent, Protocol, ServiceId, ServiceSettings,
-    SlowStart, VserverId, VserverSettings, Weight,
+    Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
+    ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 };
 use sluice_dataplane::{Dataplane, Options, PrepareError};
 
@@ -231,6 +231,7 @@ impl Rig {
             flush_on_down: true,
             health_threshold: Percent::ZERO,
             backup: Backup::default(),
+            orders: Orders::default(),
             slow_start: SlowStart::default(),
             persistence: None,
         };
@@ -246,6 +247,7 @@ impl Rig {
                 vserver,
                 service: service_id,
                 weight,
+                order: None,
             }));
         }
         self.try_apply(&changes)?;

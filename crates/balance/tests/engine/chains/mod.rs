@@ -3,4 +3,5 @@
 mod backup;
 mod bench;
 mod health;
+mod order;
 mod spillover;

@@ -1,8 +1,8 @@
 //! The table without a worker: its bound, one session a key, and the end of a session.
 
 use sluice_balance::{
-    Backup, Bind, Change, Engine, FlowKey, HashSettings, Method, Percent, Protocol, ServiceId,
-    ServiceSettings, SlowStart, VserverSettings, Weight,
+    Backup, Bind, Change, Engine, FlowKey, HashSettings, Method, Orders, Percent, Protocol,
+    ServiceId, ServiceSettings, SlowStart, VserverSettings, Weight,
 };
 
 use super::*;
@@ -51,6 +51,7 @@ fn selection() -> Selection {
                 flush_on_down: true,
                 health_threshold: Percent::ZERO,
                 backup: Backup::default(),
+                orders: Orders::default(),
                 slow_start: SlowStart::default(),
                 persistence: None,
             },
@@ -59,6 +60,7 @@ fn selection() -> Selection {
             vserver: VSERVER,
             service,
             weight: Weight::DEFAULT,
+            order: None,
         }),
     ] {
         engine.apply(&change, at(0));
