@@ -125,6 +125,11 @@ pub struct ServiceSettings {
     pub enabled: bool,
     /// The most connections at one time; `None` is no limit.
     pub max_client: Option<u32>,
+    /// The most kbit/s, both ways, at which it is given another flow; `None` is no limit.
+    ///
+    /// It is compared with what flowed over the last second, or up to two: samples are a second
+    /// apart. Flows that are open are not slowed down.
+    pub max_bandwidth: Option<u32>,
     /// What identifies it to the hash methods in place of its address.
     pub hash_id: Option<u64>,
     /// How long the service's side may be silent; `None` is for ever.

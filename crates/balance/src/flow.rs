@@ -114,8 +114,8 @@ pub enum Refusal {
     Down,
     /// The virtual server is UP and spills.
     Spilling,
-    /// Every service that is UP is at `maxClient`, or was excluded by the caller; or the one that the
-    /// client sticks to is at `maxClient`, and its persistence is not to be skipped.
+    /// Every service that is UP is at `maxClient` or `maxBandwidth`, or was excluded by the caller; or
+    /// the one that the client sticks to is at a limit, and its persistence is not to be skipped.
     Full,
 }
 

@@ -45,6 +45,7 @@
 //!         address: address(port),
 //!         enabled: true,
 //!         max_client: None,
+//!         max_bandwidth: None,
 //!         hash_id: None,
 //!         idle: None,
 //!         flush_on_down: false,

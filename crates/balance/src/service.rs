@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::hash::Identity;
-use crate::rate::{Rates, Totals};
+use crate::rate::{Rates, Recent, Totals, exceeds};
 use crate::window::{Traffic, Window};
 use crate::{
     CloseReason, Counters, Instant, Protocol, ServiceId, ServiceSettings, ServiceStatus, State,
@@ -58,9 +58,16 @@ impl Service {
     }
 
     /// Whether another flow may be given to it, its state apart.
-    pub(crate) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self, recent: Recent) -> bool {
         let limit = self.settings.max_client;
-        limit.is_none_or(|limit| self.active < u64::from(limit))
+        limit.is_none_or(|limit| self.active < u64::from(limit)) && self.has_bandwidth(recent)
+    }
+
+    fn has_bandwidth(&self, recent: Recent) -> bool {
+        self.settings.max_bandwidth.is_none_or(|kbit_per_s| {
+            let bytes = self.rates.bytes_since(self.totals(), recent);
+            !exceeds(bytes, kbit_per_s, recent.age)
+        })
     }
 
     /// Takes new settings; the state is brought up to date by [`Self::update_state`].

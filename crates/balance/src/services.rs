@@ -99,6 +99,7 @@ mod tests {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
             enabled: true,
             max_client: None,
+            max_bandwidth: None,
             hash_id: None,
             idle: None,
             flush_on_down: false,

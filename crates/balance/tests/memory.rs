@@ -79,6 +79,7 @@ fn engine() -> Engine {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 80)),
             enabled: true,
             max_client: None,
+            max_bandwidth: None,
             hash_id: None,
             idle: None,
             flush_on_down: false,

@@ -159,6 +159,7 @@ impl Service {
             address: self.address,
             enabled: self.enabled && server.enabled,
             max_client: max_client.ok().filter(|most| *most > 0),
+            max_bandwidth: None,
             hash_id: self.settings.own_number(Key::HashId),
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),

@@ -57,6 +57,7 @@ fn tcp_service(address: &str) -> ServiceSettings {
         address: address.parse().unwrap(),
         enabled: true,
         max_client: None,
+        max_bandwidth: None,
         hash_id: None,
         idle: Some(std::time::Duration::from_secs(9000)),
         flush_on_down: true,

@@ -1,8 +1,8 @@
 //! How a virtual server chooses: one small file per method, and what they share.
 //!
 //! A method sees weights and loads, never names, sockets or time. It is given the candidates: the
-//! bound services that are UP, below `maxClient`, not held back by a slow start and not excluded by
-//! the caller, in bind order, as a contiguous slice that is never empty. It returns an index of it.
+//! bound services that are UP, below `maxClient` and `maxBandwidth`, not held back by a slow start and
+//! not excluded by the caller, in bind order, as a contiguous slice that is never empty. It returns an index of it.
 //! A hash with a table finds a service without looking at all of them; that is in `hash`.
 //!
 //! Shared are the [`Cursor`] (whose turn it is, which also breaks ties) and the comparison of

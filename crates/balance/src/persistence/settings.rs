@@ -18,7 +18,7 @@ pub struct Persistence {
     pub mask: AddressMask,
     /// How long an entry lives after its last use.
     pub timeout: PersistenceTimeout,
-    /// What happens when the service that a client sticks to is at `maxClient`.
+    /// What happens when the service that a client sticks to is at `maxClient` or `maxBandwidth`.
     pub skip: SkipPersistence,
     /// The lb group whose table is used instead of an own one.
     pub group: Option<GroupId>,
@@ -35,7 +35,8 @@ pub enum PersistenceKind {
     SrcIpDestIp,
 }
 
-/// What happens when the service that a client sticks to is at `maxClient`.
+/// What happens when the service that a client sticks to is at `maxClient` or
+/// `maxBandwidth`.
 ///
 /// Source: NetScaler's `skippersistency`, whose documentation names the values only. Own choice:
 /// `None` skips nothing, because the client's state is on that service and nowhere else; who prefers

@@ -107,7 +107,7 @@ impl Vserver {
         }
         let terms = self.settle_ramps(services, question.now);
         let mut keeps_entry = false;
-        match held.map(|held| self.honour(&held, services, question.tried)) {
+        match held.map(|held| self.honour(&held, services, question)) {
             Some(Honour::Take(position)) => {
                 return Ok(self.take(position, ChosenBy::Persistence, true, terms));
             }
@@ -264,7 +264,7 @@ impl Search<'_> {
     #[inline]
     fn admits(&self, binding: &Binding) -> bool {
         let service = self.services.at(binding.slot);
-        let tried = self.question.tried;
-        service.state == State::Up && service.has_room() && !tried.contains(&binding.service)
+        let Question { tried, recent, .. } = *self.question;
+        service.state == State::Up && service.has_room(recent) && !tried.contains(&binding.service)
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Owns nothing: entries are in `persistence`, where the rules are written down too.
 
-use super::{Binding, Vserver};
+use super::{Binding, Question, Vserver};
 use crate::persistence::{Held, TableKey};
 use crate::services::Services;
-use crate::{ServiceId, SkipPersistence, State, VserverId};
+use crate::{SkipPersistence, State, VserverId};
 
 /// What follows from the entry of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,20 @@ impl Vserver {
     /// Returns what the entry of a client means now.
     ///
     /// A slow start holds nobody back who sticks to the service.
-    pub(super) fn honour(&self, held: &Held, services: &Services, tried: &[ServiceId]) -> Honour {
-        let (Some(persistence), Some(position)) =
-            (&self.settings.persistence, self.heir(held, services, tried))
-        else {
+    pub(super) fn honour(
+        &self,
+        held: &Held,
+        services: &Services,
+        question: &Question<'_>,
+    ) -> Honour {
+        let (Some(persistence), Some(position)) = (
+            &self.settings.persistence,
+            self.heir(held, services, question),
+        ) else {
             return Honour::Rebind;
         };
         match (
-            usability(&self.bindings[position], services, tried),
+            usability(&self.bindings[position], services, question),
             persistence.skip,
         ) {
             (Usability::Free, _) => Honour::Take(position),
@@ -49,7 +55,7 @@ impl Vserver {
 
     /// Returns the position of the binding for who sticks to a service: the service itself, or, in a
     /// group, the best one on the same server.
-    fn heir(&self, held: &Held, services: &Services, tried: &[ServiceId]) -> Option<usize> {
+    fn heir(&self, held: &Held, services: &Services, question: &Question<'_>) -> Option<usize> {
         let bindings = &self.bindings;
         // Bind order is the order of serials.
         let own = bindings.binary_search_by_key(&held.binding, |binding| binding.serial);
@@ -63,7 +69,7 @@ impl Vserver {
             .enumerate()
             .filter_map(|(position, binding)| {
                 let other = services.at(binding.slot).settings.address;
-                let usability = usability(binding, services, tried);
+                let usability = usability(binding, services, question);
                 let is_other = binding.service != held.service;
                 let rank = (
                     usability,
@@ -85,11 +91,11 @@ enum Usability {
     Unusable,
 }
 
-fn usability(binding: &Binding, services: &Services, tried: &[ServiceId]) -> Usability {
+fn usability(binding: &Binding, services: &Services, question: &Question<'_>) -> Usability {
     let service = services.at(binding.slot);
-    if service.state != State::Up || tried.contains(&binding.service) {
+    if service.state != State::Up || question.tried.contains(&binding.service) {
         Usability::Unusable
-    } else if service.has_room() {
+    } else if service.has_room(question.recent) {
         Usability::Free
     } else {
         Usability::Full

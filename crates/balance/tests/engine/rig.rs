@@ -183,6 +183,7 @@ pub(crate) fn service() -> ServiceSettings {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 80)),
         enabled: true,
         max_client: None,
+        max_bandwidth: None,
         hash_id: None,
         idle: None,
         flush_on_down: false,

@@ -86,6 +86,7 @@ impl Rig {
                 address: service.local_addr().unwrap(),
                 enabled: true,
                 max_client: None,
+                max_bandwidth: None,
                 hash_id: None,
                 idle: service_idle.map(Duration::from_millis),
                 flush_on_down: true,

@@ -223,6 +223,7 @@ pub(crate) fn service_settings(address: SocketAddr, idle: Idle) -> ServiceSettin
         address,
         enabled: true,
         max_client: None,
+        max_bandwidth: None,
         hash_id: None,
         idle: idle.service,
         flush_on_down: false,

@@ -199,6 +199,7 @@ impl Rig {
             address,
             enabled: true,
             max_client: None,
+            max_bandwidth: None,
             hash_id: None,
             idle: self.idle,
             flush_on_down: true,

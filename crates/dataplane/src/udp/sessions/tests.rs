@@ -34,6 +34,7 @@ fn selection() -> Selection {
                 address,
                 enabled: true,
                 max_client: None,
+                max_bandwidth: None,
                 hash_id: None,
                 idle: None,
                 flush_on_down: true,
