@@ -58,7 +58,7 @@ fn print(report: &Report, name: &str, output: &mut Output) {
 
 fn fault_column(line: &LineReport, fault: &LineFault) -> Option<usize> {
     match fault {
-        LineFault::Parse(fault) => Some(column(&line.text, fault)),
+        LineFault::Parse(fault) => column(&line.text, fault),
         LineFault::Unreadable(_) | LineFault::Refused(_) => None,
     }
 }

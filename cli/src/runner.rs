@@ -243,9 +243,12 @@ pub(crate) fn print_warning(warning: &str, place: Place<'_>, output: &mut Output
     output.err(&format!("{}Warning: {}\n", label(place), escape(warning)));
 }
 
-/// Returns the column of a fault in its line, in characters from 1.
-pub(crate) fn column(text: &str, fault: &ParseFault) -> usize {
-    text.get(..fault.span.start).unwrap_or(text).chars().count() + 1
+/// Returns the column of a fault in its line, in characters from 1; `None` if the fault names it
+/// itself, as that of a character does.
+pub(crate) fn column(text: &str, fault: &ParseFault) -> Option<usize> {
+    let details = fault.fault.details.as_deref().unwrap_or_default();
+    let before = text.get(..fault.span.start).unwrap_or(text);
+    (!details.starts_with("column ")).then(|| before.chars().count() + 1)
 }
 
 fn print_parse_fault(text: &str, fault: &ParseFault, place: Place<'_>, output: &mut Output) {
@@ -256,7 +259,7 @@ fn print_parse_fault(text: &str, fault: &ParseFault, place: Place<'_>, output: &
             print_fault(&fault.fault, None, place, output);
         }
         Place::File { .. } => {
-            print_fault(&fault.fault, Some(column(text, fault)), place, output);
+            print_fault(&fault.fault, column(text, fault), place, output);
         }
     }
 }

@@ -71,11 +71,11 @@ fn a_line_that_is_no_command_names_its_column() {
         ran.err
     );
     assert!(
-        ran.err.contains("\n-:3: ERROR: Invalid character ["),
+        ran.err
+            .contains("\n-:3: ERROR: Invalid character [column 5, U+00A0]\n"),
         "{}",
         ran.err
     );
-    assert!(ran.err.contains("column 5"), "{}", ran.err);
     assert!(ran.err.ends_with("\n2 commands, 2 failed\n"), "{}", ran.err);
     assert!(daemon.seen().is_empty());
 }
@@ -201,4 +201,18 @@ fn a_program_can_talk_through_a_pipe() {
     }
     drop(stdin);
     assert!(child.wait().expect("it was started here").success());
+}
+
+#[test]
+fn a_check_names_a_bad_character_as_a_run_does() {
+    let daemon = FakeDaemon::start();
+    let file = daemon
+        .folder
+        .write("f", "# x\nshow\u{a0}server\nshow \u{feff}server\n");
+    let checked = daemon.run(&["--check", &file], b"");
+    assert_eq!(checked, daemon.run(&["-f", &file], b""));
+    let second = format!("{file}:2: ERROR: Invalid character [column 5, U+00A0]\n");
+    let third = format!("{file}:3: ERROR: Invalid character [column 6, U+FEFF]\n");
+    assert!(checked.err.contains(&second), "{}", checked.err);
+    assert!(checked.err.contains(&third), "{}", checked.err);
 }

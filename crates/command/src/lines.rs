@@ -28,12 +28,12 @@ pub fn lines(bytes: &[u8]) -> Vec<Line> {
         .enumerate()
         .map(|(index, bytes)| Line {
             number: index + 1,
-            text: decode(index + 1, bytes),
+            text: decode(bytes),
         })
         .collect()
 }
 
-fn decode(number: usize, bytes: &[u8]) -> Result<String, Fault> {
+fn decode(bytes: &[u8]) -> Result<String, Fault> {
     let text = match str::from_utf8(bytes) {
         Ok(text) => text.trim_end_matches(lex::is_separator),
         Err(error) => {
@@ -41,7 +41,7 @@ fn decode(number: usize, bytes: &[u8]) -> Result<String, Fault> {
             let before = String::from_utf8_lossy(&bytes[..valid]);
             return Err(Fault::new(catalogue::INVALID_CHARACTER)
                 .with_details(format!(
-                    "line {number}, column {}, byte 0x{:02X}",
+                    "column {}, byte 0x{:02X}",
                     before.chars().count() + 1,
                     bytes[valid]
                 ))
@@ -53,7 +53,7 @@ fn decode(number: usize, bytes: &[u8]) -> Result<String, Fault> {
         && let Err((_, fault)) = lex::tokens(text)
         && let Problem::Invisible(c) = fault.problem
     {
-        let place = format!("line {number}, column {}", lex::column(text, fault.at));
+        let place = format!("column {}", lex::column(text, fault.at));
         return Err(lex::invisible(c, &place));
     }
     Ok(text.to_owned())
@@ -96,13 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn invalid_utf8_names_line_and_column_and_spares_the_other_lines() {
+    fn invalid_utf8_names_its_column_and_spares_the_other_lines() {
         let found = lines(b"show server\nshow \xc3\xa9\xffx\nshow service\n");
         let fault = found[1].text.clone().expect_err("0xFF is never UTF-8");
-        assert_eq!(
-            fault.to_string(),
-            "Invalid character [line 2, column 7, byte 0xFF]"
-        );
+        assert_eq!(fault.to_string(), "Invalid character [column 7, byte 0xFF]");
         assert_eq!(found[0].text.as_deref(), Ok("show server"));
         assert_eq!(found[2].text.as_deref(), Ok("show service"));
     }
@@ -113,10 +110,7 @@ mod tests {
             .text
             .clone()
             .expect_err("the blank is not one");
-        assert_eq!(
-            fault.to_string(),
-            "Invalid character [line 1, column 4, U+00A0]"
-        );
+        assert_eq!(fault.to_string(), "Invalid character [column 4, U+00A0]");
         for text in ["set server s -comment \"a\u{a0}b\"", "# a\u{a0}b"] {
             assert_eq!(texts(text.as_bytes()), [text]);
         }
