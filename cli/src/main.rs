@@ -77,8 +77,8 @@ fn run_file(runner: &mut Runner, path: &Path, output: &mut Output) -> ExitCode {
     if name == "-" {
         return run_source(runner, &mut io::stdin().lock(), "-", output);
     }
-    match File::open(path) {
-        Ok(file) => run_source(runner, &mut BufReader::new(file), &name, output),
+    match open(path) {
+        Ok(mut source) => run_source(runner, &mut source, &name, output),
         Err(error) => {
             output.err(&format!(
                 "ERROR: {} cannot be read: {error}\n",
@@ -87,6 +87,13 @@ fn run_file(runner: &mut Runner, path: &Path, output: &mut Output) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Opens a file that can be read: a folder can be opened too.
+fn open(path: &Path) -> io::Result<BufReader<File>> {
+    let mut source = BufReader::new(File::open(path)?);
+    source.fill_buf()?;
+    Ok(source)
 }
 
 fn run_source(

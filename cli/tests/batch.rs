@@ -216,3 +216,17 @@ fn a_check_names_a_bad_character_as_a_run_does() {
     assert!(checked.err.contains(&second), "{}", checked.err);
     assert!(checked.err.contains(&third), "{}", checked.err);
 }
+
+#[test]
+fn what_cannot_be_read_is_a_usage_error_and_no_failed_command() {
+    let daemon = FakeDaemon::start();
+    for flag in ["-f", "--check"] {
+        for name in [".", "nosuch"] {
+            let ran = daemon.run(&[flag, name], b"");
+            assert_eq!(ran.status, 2, "{flag} {name}");
+            let start = format!("ERROR: {name} cannot be read: ");
+            assert!(ran.err.starts_with(&start), "{}", ran.err);
+            assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        }
+    }
+}
