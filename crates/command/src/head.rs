@@ -23,7 +23,7 @@ pub(crate) fn command(words: &[&str]) -> Result<(&'static CommandSpec, usize), H
     let Some(first) = words.first() else {
         return Err(missing("a command"));
     };
-    let verb = verb(first).map_err(|fault| HeadFault { fault, word: 0 })?;
+    let verb = verb_of(first, &words[1..]).map_err(|fault| HeadFault { fault, word: 0 })?;
     if let Some(spec) = table::spec(verb, Noun::None) {
         return Ok((spec, 1));
     }
@@ -40,6 +40,24 @@ pub(crate) fn verb(word: &str) -> Result<Verb, Fault> {
     let candidates: Vec<(&'static str, Verb)> =
         VERBS.iter().map(|(verb, text)| (*text, *verb)).collect();
     choose("", word, &candidates)
+}
+
+/// As [`verb`], but of several verbs it names those only that `rest` can follow.
+fn verb_of(word: &str, rest: &[&str]) -> Result<Verb, Fault> {
+    verb(word).map_err(|fault| {
+        let fits = |verb: Verb| {
+            table::spec(verb, Noun::None).is_some() || Scope::of_verb(verb).noun(rest).is_ok()
+        };
+        let fitting: Vec<(&'static str, Verb)> = VERBS
+            .iter()
+            .filter(|(verb, _)| fits(*verb))
+            .map(|(verb, text)| (*text, *verb))
+            .collect();
+        match pick(word, &fitting) {
+            Pick::Several(words) => ambiguous(word, &words),
+            Pick::One(_) | Pick::Nothing => fault,
+        }
+    })
 }
 
 /// The nouns among which words are looked up.
@@ -174,9 +192,7 @@ fn choose<T: PartialEq + Copy>(
 ) -> Result<T, Fault> {
     match pick(word, candidates) {
         Pick::One(target) => Ok(target),
-        Pick::Several(words) => Err(Fault::new(catalogue::AMBIGUOUS_COMMAND)
-            .with_details(shown(word))
-            .with_hint(format!("it could be {}", list(&words)))),
+        Pick::Several(words) => Err(ambiguous(word, &words)),
         Pick::Nothing => {
             let fault = Fault::new(catalogue::NO_SUCH_COMMAND)
                 .with_details(format!("{start}{}", shown(word)));
@@ -187,6 +203,12 @@ fn choose<T: PartialEq + Copy>(
             Err(fault.with_hint(hint))
         }
     }
+}
+
+fn ambiguous(word: &str, words: &[&str]) -> Fault {
+    Fault::new(catalogue::AMBIGUOUS_COMMAND)
+        .with_details(shown(word))
+        .with_hint(format!("it could be {}", list(words)))
 }
 
 fn missing(what: &str) -> HeadFault {

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 
 use crate::head;
+use crate::help::short_synopsis;
 use crate::lex::{self, LexFault, Problem, Token};
 use crate::option::Options;
 use crate::render::spelling;
@@ -284,6 +285,9 @@ fn too_many(spec: &'static CommandSpec, extra: &Token) -> Fault {
     let fault = Fault::new(catalogue::TOO_MANY_VALUES).with_details(details);
     match spec.option_near(&extra.text) {
         Some(option) => fault.with_hint(format!("did you mean -{option}?")),
+        None if last.is_none() => {
+            fault.with_hint(format!("the command is {}", short_synopsis(spec)))
+        }
         None => fault.with_hint("a text with blanks stands in quotes: \"a b\""),
     }
 }

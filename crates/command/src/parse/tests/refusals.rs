@@ -38,7 +38,12 @@ fn wrong_words_of_a_command_are_named() {
     assert_eq!(hint("show lb vsrever"), ["did you mean show lb vserver?"]);
     assert_eq!(hint("add lb"), ["next comes vserver"]);
     assert_eq!(hint("add"), ["next comes server, service or lb vserver"]);
-    assert_eq!(hint("s server"), ["it could be set, show, stat or save"]);
+    assert_eq!(hint("s server"), ["it could be set, show or stat"]);
+    assert_eq!(hint("s nosuch"), ["it could be set, show, stat or save"]);
+    assert_eq!(
+        hint("save ns config extra"),
+        ["the command is save ns config [-force]"]
+    );
 }
 
 #[test]
@@ -381,10 +386,7 @@ fn wrong_choices_are_refused_with_what_is_allowed() {
     );
     assert_eq!(
         hint("set lb vserver v -lbMethod LEASTBANDWITH"),
-        [
-            methods,
-            "did you mean LEASTBANDWIDTH?"
-        ]
+        [methods, "did you mean LEASTBANDWIDTH?"]
     );
     assert_eq!(
         hint("add service s a ANY 80"),
