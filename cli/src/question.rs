@@ -53,13 +53,15 @@ pub(crate) fn before_question(line: &str) -> Option<&str> {
     (is_word && !is_quoted(before)).then_some(before)
 }
 
-/// Prints what may be typed at `cursor`: the words that can stand there, else how the command goes,
-/// else what is wrong with what stands before.
+/// Prints what may be typed at `cursor`: the words that can stand there, else what the value there
+/// may be, else how the command goes, else what is wrong with what stands before.
 pub(crate) fn print_help_at(line: &str, cursor: usize, names: &Names, output: &mut Output) {
     let completion = sluice_command::complete(line, cursor, &|noun| names.of(noun));
     let before = line.get(..cursor).unwrap_or(line);
     let text = if completion.candidates.is_empty() {
-        usage(before).unwrap_or_else(|| reason(before))
+        sluice_command::explain_value(line, cursor)
+            .or_else(|| usage(before))
+            .unwrap_or_else(|| reason(before))
     } else {
         list(&completion.candidates)
     };
@@ -81,7 +83,7 @@ fn list(candidates: &[Candidate]) -> String {
     text
 }
 
-/// Returns the synopsis of the command that `before` begins with: a free word is expected here.
+/// Returns the synopsis of the command that `before` begins with.
 fn usage(before: &str) -> Option<String> {
     let words: Vec<&str> = before.split_whitespace().take(3).collect();
     let longest = (1..=words.len()).rev();

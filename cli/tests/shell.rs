@@ -109,9 +109,14 @@ fn a_question_mark_explains_at_the_cursor_and_keeps_the_line() {
     expect(&mut shell, "\x1b[K> enable ");
     enter(&mut shell, "server s1");
     type_keys(&mut shell, "add server ?");
-    expect(&mut shell, "Usage: add server <name> <IPAddress>");
+    expect(&mut shell, "\n   <name>\r\n         ");
     expect(&mut shell, "\x1b[K*> add server ");
     enter(&mut shell, "s2 10.0.0.2");
+    type_keys(&mut shell, "bind lb vserver v s -weight ?");
+    expect(&mut shell, "\n   -weight <n>\r\n");
+    expect(&mut shell, "Value: 1-100");
+    type_keys(&mut shell, CTRL_C);
+    expect(&mut shell, UNSAVED);
     leave(shell);
     let lines = ["enable server s1", "add server s2 10.0.0.2"];
     assert_eq!(daemon.seen(), lines);

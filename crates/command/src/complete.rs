@@ -4,6 +4,7 @@
 //! wrong: then there is nothing to offer.
 
 use crate::head::{self, Entity, HeadFault, Scope};
+use crate::help;
 use crate::lex::{self, Problem, Token};
 use crate::table::{self, CommandSpec, Kind, Positional, Times, VERBS};
 use crate::words::has_prefix;
@@ -44,6 +45,26 @@ pub fn complete(line: &str, cursor: usize, names: &dyn Fn(Noun) -> Vec<String>) 
         start,
         candidates: at.candidates(&before).unwrap_or_default(),
     }
+}
+
+/// Explains the value that is expected at byte `cursor` of `line`: what it means, what it may be,
+/// what holds without it. `None` where no value is expected.
+pub fn explain_value(line: &str, cursor: usize) -> Option<String> {
+    let (before, word) = split(&line[..line.floor_char_boundary(cursor)])?;
+    let words: Vec<String> = before.iter().map(Token::typed).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (spec, used) = head::command(&words).ok()?;
+    let given = Given::read(spec, &before[used..])?;
+    if word.keyword {
+        return None;
+    }
+    // What is pending belongs to the last option; only its end adds another key.
+    let row = match (given.pending.first(), given.options.last()) {
+        (Some(_), Some(key)) => spec.option(*key)?,
+        (None, None) => &slot(spec, given.positionals.len())?.arg,
+        (Some(_), None) | (None, Some(_)) => return None,
+    };
+    Some(help::argument(spec, row))
 }
 
 /// Splits `line` into the words before the cursor and the one at it, which may be empty or

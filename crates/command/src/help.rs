@@ -77,6 +77,13 @@ pub(crate) fn synopsis(spec: &CommandSpec) -> Vec<String> {
     parts
 }
 
+/// Returns the part of a command's help that is about one argument.
+pub(crate) fn argument(spec: &CommandSpec, row: &ArgSpec) -> String {
+    let mut out = String::new();
+    explain(&mut out, spec, row);
+    out
+}
+
 /// Returns what there is to know of an argument beside its meaning, sentence by sentence.
 pub(crate) fn facts(spec: &CommandSpec, row: &ArgSpec) -> Vec<String> {
     let mut facts = Vec::new();
@@ -331,7 +338,7 @@ A command is a verb, an object, its name, and options:
    add lb vserver v1 TCP 10.0.0.1 80 -lbMethod LEASTBANDWIDTH
 
 Words may be cut while they stay unique (sh lb vs), in any case. Values with
-blanks stand in quotes. # begins a comment. TAB completes.
+blanks or ? stand in quotes. # begins a comment. TAB completes, ? explains.
 
    help <verb>             the commands of a verb: help add
    help <object>           the commands of an object or group: help lb

@@ -21,7 +21,7 @@ mod value;
 mod words;
 
 pub use command::{Arg, Command, Key, Noun, Value, Verb};
-pub use complete::{Candidate, Completion, complete};
+pub use complete::{Candidate, Completion, complete, explain_value};
 pub use fault::{Code, Fault, FaultKind};
 pub use help::help;
 pub use lines::{Line, lines};

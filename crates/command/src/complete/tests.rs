@@ -163,3 +163,17 @@ fn topics_of_help_are_commands_and_objects() {
     assert_offers("help lb v", &["vserver"]);
     assert_offers("help add server x ", &[]);
 }
+
+#[test]
+fn a_free_value_is_explained_alone() {
+    let at = |line: &str| explain_value(line, line.len());
+    let weight = at("bind lb vserver v s -weight ").expect("a number is expected");
+    assert!(weight.starts_with("   -weight <n>\n"), "{weight}");
+    assert!(weight.contains("Value: 1-100."), "{weight}");
+    assert_eq!(at("bind lb vserver v s -weight 5"), Some(weight));
+    let port = at("add service x h TCP ").expect("a port is expected");
+    assert!(port.starts_with("   <port>\n"), "{port}");
+    assert_eq!(at("bind lb vserver v s -weight 5 "), None);
+    assert_eq!(at("bind lb vserver v s -we"), None);
+    assert_eq!(at("bind nosuch "), None);
+}
