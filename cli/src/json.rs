@@ -22,7 +22,8 @@ pub(crate) fn document(noun: Noun, rows: &[Row]) -> String {
             | Noun::LbVserver
             | Noun::NsConfig
             | Noun::NsRunningConfig
-            | Noun::NsVersion,
+            | Noun::NsVersion
+            | Noun::ProtocolUdp,
             rows,
         ) => Value::Array(rows.iter().map(value).collect()),
     };
@@ -37,6 +38,7 @@ fn value(row: &Row) -> Value {
         Row::Vserver(row) => serde_json::to_value(row),
         Row::ServiceStat(row) => serde_json::to_value(row),
         Row::VserverStat(row) => serde_json::to_value(row),
+        Row::UdpStat(row) => serde_json::to_value(row),
         Row::Config(row) => serde_json::to_value(row),
     };
     value.expect("a row is plain data with text keys")

@@ -202,7 +202,8 @@ impl<'a> Shell<'a> {
             | Row::Service(_)
             | Row::Vserver(_)
             | Row::ServiceStat(_)
-            | Row::VserverStat(_) => None,
+            | Row::VserverStat(_)
+            | Row::UdpStat(_) => None,
         })?;
         self.unsaved = status.unsaved;
         Some(status)

@@ -164,6 +164,7 @@ impl Controller {
             )],
             Noun::NsRunningConfig => self.config.render().into_iter().map(Row::Line).collect(),
             Noun::NsVersion => vec![Row::Line(rows::version())],
+            Noun::ProtocolUdp => vec![Row::UdpStat(rows::udp(&self.dataplane.udp_status()))],
             Noun::Server | Noun::Service | Noun::LbVserver => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();

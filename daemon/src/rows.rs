@@ -12,7 +12,8 @@ use sluice_balance::{
 };
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
-use sluice_protocol::{Row, SlowStart};
+use sluice_dataplane::UdpStatus;
+use sluice_protocol::{Row, SlowStart, UdpStat};
 
 use crate::ns_conf::unix_ms;
 
@@ -114,9 +115,11 @@ impl<'a> View<'a> {
                 };
                 Ok(vservers.into_iter().map(row).collect())
             }
-            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => {
-                Err(Fault::new(catalogue::NOT_VALID_HERE))
-            }
+            Noun::None
+            | Noun::NsConfig
+            | Noun::NsRunningConfig
+            | Noun::NsVersion
+            | Noun::ProtocolUdp => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         }
     }
 
@@ -155,6 +158,21 @@ impl<'a> View<'a> {
 
 fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the answer of `stat protocol udp`.
+pub(crate) fn udp(status: &UdpStatus) -> UdpStat {
+    UdpStat {
+        sessions: status.sessions as u64,
+        session_limit: status.limit as u64,
+        dropped_at_limit: status.dropped_limit,
+        dropped_refused: status.dropped_refused,
+        dropped_without_socket: status.dropped_local,
+        dropped_truncated: status.dropped_truncated,
+        dropped_buffer_full: status.dropped_full,
+        dropped_unsendable: status.dropped_unsendable,
+        errors_reported: status.errors,
+    }
 }
 
 /// Returns the answer of `show ns version`.

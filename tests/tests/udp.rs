@@ -219,3 +219,29 @@ fn tcp_and_udp_share_a_port_and_ipv6_works() {
         .expect("the time is not zero");
     assert_eq!(ask(&socket, b"six"), b"six");
 }
+
+#[test]
+fn what_is_dropped_is_counted_where_an_operator_can_see_it() {
+    let (daemon, listen) = rig(&[], "");
+    let socket = client(listen);
+    for _ in 0..3 {
+        socket.send(b"x").expect("the daemon listens");
+    }
+    let started = Instant::now();
+    while daemon.number("stat protocol udp", "dropped_refused") < 3 {
+        assert!(
+            started.elapsed() < Duration::from_secs(5),
+            "it is not counted"
+        );
+    }
+    let shown = daemon.ok("stat protocol udp");
+    let line = |label: &str| shown.lines().find(|line| line.starts_with(label));
+    let words = |label| line(label).map(|line| line.split_whitespace().last());
+    assert_eq!(
+        words("Dropped without a service"),
+        Some(Some("3")),
+        "{shown}"
+    );
+    assert_eq!(words("Current sessions"), Some(Some("0")), "{shown}");
+    assert!(daemon.number("stat protocol udp", "session_limit") > 0);
+}

@@ -12,6 +12,7 @@ mod layout;
 mod server;
 mod service;
 mod stat_service;
+mod stat_udp;
 mod stat_vserver;
 mod time;
 mod vserver;
@@ -48,6 +49,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::Vserver(row) => vserver::push(&mut text, &head, row, zone),
             Row::ServiceStat(row) => services.push(row),
             Row::VserverStat(row) => vservers.push(row),
+            Row::UdpStat(row) => stat_udp::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
         }
     }

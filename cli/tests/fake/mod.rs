@@ -241,9 +241,12 @@ fn names(noun: Noun) -> Vec<Reply> {
     let names: &[&str] = match noun {
         Noun::LbVserver => &["vs_alpha", "vs_beta"],
         Noun::Server => &["web_only"],
-        Noun::None | Noun::Service | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => {
-            &[]
-        }
+        Noun::None
+        | Noun::Service
+        | Noun::NsConfig
+        | Noun::NsRunningConfig
+        | Noun::NsVersion
+        | Noun::ProtocolUdp => &[],
     };
     let rows = names
         .iter()

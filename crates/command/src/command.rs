@@ -55,6 +55,8 @@ pub enum Noun {
     NsRunningConfig,
     /// `ns version`
     NsVersion,
+    /// `protocol udp`
+    ProtocolUdp,
 }
 
 /// An argument, positional or option, by its meaning. `Key` is named after the canonical spelling.

@@ -29,7 +29,8 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         | Noun::LbVserver
         | Noun::NsConfig
         | Noun::NsRunningConfig
-        | Noun::NsVersion => table::noun_words(noun.noun),
+        | Noun::NsVersion
+        | Noun::ProtocolUdp => table::noun_words(noun.noun),
     };
     line(out, &format!("\n## {words}\n\n{}.\n\n```text", noun.help));
     for spec in noun.commands {

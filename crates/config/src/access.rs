@@ -95,7 +95,11 @@ impl Config {
                 .vservers()
                 .map(|vserver| vserver.name.clone())
                 .collect(),
-            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => Vec::new(),
+            Noun::None
+            | Noun::NsConfig
+            | Noun::NsRunningConfig
+            | Noun::NsVersion
+            | Noun::ProtocolUdp => Vec::new(),
         }
     }
 

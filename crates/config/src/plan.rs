@@ -43,9 +43,11 @@ impl Config {
             Noun::Server => self.plan_server(command),
             Noun::Service => self.plan_service(command),
             Noun::LbVserver => self.plan_vserver(command),
-            Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => {
-                Err(refusal::not_configuring())
-            }
+            Noun::None
+            | Noun::NsConfig
+            | Noun::NsRunningConfig
+            | Noun::NsVersion
+            | Noun::ProtocolUdp => Err(refusal::not_configuring()),
         }
     }
 

@@ -184,6 +184,7 @@ impl Client {
                 | Row::Vserver(_)
                 | Row::ServiceStat(_)
                 | Row::VserverStat(_)
+                | Row::UdpStat(_)
                 | Row::Config(_) => strange = true,
             },
             Event::Warning(_) => {}

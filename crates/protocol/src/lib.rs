@@ -19,5 +19,5 @@ pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{
     BoundService, BoundStat, ConfigStatus, PersistenceStat, Row, ServerRow, ServerService,
-    ServiceRow, ServiceStat, SlowStart, VserverRow, VserverStat,
+    ServiceRow, ServiceStat, SlowStart, UdpStat, VserverRow, VserverStat,
 };

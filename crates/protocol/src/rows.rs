@@ -23,6 +23,8 @@ pub enum Row {
     ServiceStat(ServiceStat),
     /// `stat lb vserver`
     VserverStat(VserverStat),
+    /// `stat protocol udp`
+    UdpStat(UdpStat),
     /// `show ns config`
     Config(ConfigStatus),
 }
@@ -260,4 +262,27 @@ pub struct ConfigStatus {
     pub unsaved: bool,
     /// Lines of the boot file that failed: `FILE:LINE: ERROR: ...`.
     pub boot_failures: Vec<String>,
+}
+
+/// UDP in the whole process, since it started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpStat {
+    /// Sessions open.
+    pub sessions: u64,
+    /// The most sessions that may be open.
+    pub session_limit: u64,
+    /// Datagrams dropped because a session more would have exceeded the limit.
+    pub dropped_at_limit: u64,
+    /// Datagrams dropped because no service could be chosen.
+    pub dropped_refused: u64,
+    /// Datagrams dropped because a new session got no socket, port or route.
+    pub dropped_without_socket: u64,
+    /// Datagrams dropped because they were not received whole.
+    pub dropped_truncated: u64,
+    /// Datagrams dropped because a socket's buffer was full.
+    pub dropped_buffer_full: u64,
+    /// Datagrams that the system would not send.
+    pub dropped_unsendable: u64,
+    /// Errors that services or networks reported; they end nothing.
+    pub errors_reported: u64,
 }

@@ -7,7 +7,11 @@ fn names(noun: Noun) -> Vec<String> {
         Noun::Server => &["web1", "web2", "10.0.0.9"],
         Noun::Service => &["s1", "s2", "my svc"],
         Noun::LbVserver => &["v1", "v2"],
-        Noun::None | Noun::NsConfig | Noun::NsRunningConfig | Noun::NsVersion => &[],
+        Noun::None
+        | Noun::NsConfig
+        | Noun::NsRunningConfig
+        | Noun::NsVersion
+        | Noun::ProtocolUdp => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
 }

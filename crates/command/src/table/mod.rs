@@ -22,6 +22,7 @@ pub static NOUNS: &[&NounSpec] = &[
     &ns::CONFIG,
     &ns::RUNNING_CONFIG,
     &ns::VERSION,
+    &ns::PROTOCOL_UDP,
     &server::SERVER,
     &service::SERVICE,
     &lb_vserver::LB_VSERVER,
@@ -313,6 +314,7 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::NsConfig => &ns::CONFIG,
         Noun::NsRunningConfig => &ns::RUNNING_CONFIG,
         Noun::NsVersion => &ns::VERSION,
+        Noun::ProtocolUdp => &ns::PROTOCOL_UDP,
     }
 }
 

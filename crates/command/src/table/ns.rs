@@ -1,4 +1,4 @@
-//! The tables of the `ns` group: the configuration as a whole, and the version.
+//! The tables of what is not an object: the configuration as a whole, the version, the process.
 
 use super::{CommandSpec, Kind, NounSpec, row};
 use crate::{Key, Noun, Verb};
@@ -60,4 +60,19 @@ pub(super) static VERSION: NounSpec = NounSpec {
     }],
     options: &[],
     help: "The version of the product",
+};
+
+pub(super) static PROTOCOL_UDP: NounSpec = NounSpec {
+    noun: Noun::ProtocolUdp,
+    group: Some("protocol"),
+    object: "udp",
+    commands: &[CommandSpec {
+        verb: Verb::Stat,
+        noun: Noun::ProtocolUdp,
+        positionals: &[],
+        own: &[],
+        help: "Shows the UDP sessions of the process, their limit, and what was dropped and why",
+    }],
+    options: &[],
+    help: "UDP in the whole process",
 };
