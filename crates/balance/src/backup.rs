@@ -16,6 +16,10 @@ use crate::{Percent, VserverId};
 pub struct Backup {
     /// The first of the chain; one that does not exist ends it.
     pub vserver: Option<VserverId>,
+    /// Whether it stays DOWN once it went from UP to DOWN, so that its backup goes on serving, until
+    /// [`Change::EnableVserver`](crate::Change::EnableVserver). To disable it, or to take this
+    /// setting or the backup away, ends that too. Without a backup it does nothing.
+    pub disable_primary_on_down: bool,
     /// When it passes flows on although it could take them.
     pub spillover: Option<Spillover>,
 }

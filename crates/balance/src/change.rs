@@ -194,6 +194,8 @@ pub enum Change {
     AddVserver(VserverId, VserverSettings),
     /// A virtual server has these settings from now on.
     SetVserver(VserverId, VserverSettings),
+    /// The operator enabled a virtual server, whether or not it was disabled: it need not stay DOWN.
+    EnableVserver(VserverId),
     /// A virtual server and its bindings are gone.
     RemoveVserver(VserverId),
     /// A service joins a virtual server, last in bind order.

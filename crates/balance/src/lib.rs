@@ -89,7 +89,7 @@
 //!           disabled: OUT OF SERVICE
 //! vserver   disabled: OUT OF SERVICE
 //!           enabled:  UP while a bound service is UP, and as much of the bound weight as its
-//!                     health threshold asks for; else DOWN
+//!                     health threshold asks for; else DOWN, and if told to, until enabled again
 //! ```
 //!
 //! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any

@@ -72,6 +72,8 @@ pub struct VserverStatus {
     pub state: State,
     /// What clients see: UP while it or one of its chain of backups is UP, else its own state.
     pub effective: State,
+    /// Whether it is DOWN until the operator enables it, whatever its services are.
+    pub is_held_down: bool,
     /// Whether it is UP and spills: passes new flows on to its backups.
     pub is_spilling: bool,
     /// Since when it has its own state.

@@ -30,6 +30,7 @@ impl Engine {
             Change::RemoveService(id) => self.remove_service(*id),
             Change::AddVserver(id, settings) => self.add_vserver(*id, settings, now),
             Change::SetVserver(id, settings) => self.set_vserver(*id, settings, now),
+            Change::EnableVserver(id) => self.enable_vserver(*id, now),
             Change::RemoveVserver(id) => self.remove_vserver(*id),
             Change::Bind(bind) => self.bind(bind, now),
             Change::SetWeight(bind) => self.set_weight(bind, now),
@@ -114,6 +115,11 @@ impl Engine {
             }
             self.open_listener(id, settings);
         }
+        self.update_vserver(id, now);
+    }
+
+    fn enable_vserver(&mut self, id: VserverId, now: Instant) {
+        self.vservers.get_mut(&id).expect(PLANNED).is_held_down = false;
         self.update_vserver(id, now);
     }
 

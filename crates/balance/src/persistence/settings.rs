@@ -35,8 +35,7 @@ pub enum PersistenceKind {
     SrcIpDestIp,
 }
 
-/// What happens when the service that a client sticks to is at `maxClient` or
-/// `maxBandwidth`.
+/// What happens when the service that a client sticks to is at `maxClient` or `maxBandwidth`.
 ///
 /// Source: NetScaler's `skippersistency`, whose documentation names the values only. Own choice:
 /// `None` skips nothing, because the client's state is on that service and nowhere else; who prefers

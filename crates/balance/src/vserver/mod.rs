@@ -32,6 +32,8 @@ pub(crate) use choice::{Chosen, Denial, Question};
 pub(crate) struct Vserver {
     pub(crate) settings: VserverSettings,
     pub(crate) state: State,
+    /// Whether it is DOWN until the operator enables it.
+    pub(crate) is_held_down: bool,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) active: u64,
     pub(crate) hits: u64,
@@ -86,6 +88,7 @@ impl Vserver {
             } else {
                 State::OutOfService
             },
+            is_held_down: false,
             bindings: Vec::new(),
             active: 0,
             hits: 0,
@@ -110,6 +113,7 @@ impl Vserver {
         if former.hash != self.settings.hash {
             self.drop_hash_table();
         }
+        self.is_held_down &= self.settings.enabled && self.stays_down();
         self.retune_ramps(&former, services, now);
     }
 
@@ -162,6 +166,7 @@ impl Vserver {
             return None;
         }
         self.since = now;
+        self.is_held_down = (self.state, state) == (State::Up, State::Down) && self.stays_down();
         Some(std::mem::replace(&mut self.state, state))
     }
 
@@ -199,6 +204,7 @@ impl Vserver {
             hits: self.hits,
             hits_per_s: per_second.hits,
             refused: self.refused,
+            is_held_down: self.is_held_down,
             is_spilling: self.is_spilling(services, recent),
             down_backup_hits: self.diverted.down,
             spillover_hits: self.diverted.spillover,
@@ -228,13 +234,20 @@ impl Vserver {
         let threshold = self.settings.health_threshold;
         if !self.settings.enabled {
             State::OutOfService
-        } else if !self.bindings.iter().any(is_up)
+        } else if self.is_held_down
+            || !self.bindings.iter().any(is_up)
             || threshold > Percent::ZERO && self.health(services).is_below(threshold)
         {
             State::Down
         } else {
             State::Up
         }
+    }
+
+    /// Whether it stays DOWN once it goes DOWN.
+    fn stays_down(&self) -> bool {
+        let backup = &self.settings.backup;
+        backup.disable_primary_on_down && backup.vserver.is_some()
     }
 
     fn health(&self, services: &Services) -> Health {

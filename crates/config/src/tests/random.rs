@@ -40,6 +40,7 @@ impl Told {
                 *known = settings;
             }
             Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
+            Change::EnableVserver(id) => assert!(self.vservers.contains_key(&id)),
             Change::SetPersistenceLimit(_) => {}
             Change::Bind(bind) => {
                 assert!(self.services.contains_key(&bind.service));

@@ -4,5 +4,6 @@ mod backup;
 mod bandwidth;
 mod bench;
 mod health;
+mod hold;
 mod order;
 mod spillover;
