@@ -179,6 +179,7 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::Bind(_)
             | Change::SetWeight(_)
             | Change::Unbind(..)
+            | Change::EnableVserver(_)
             | Change::SetPersistenceLimit(_) => {}
         }
     }
