@@ -30,6 +30,8 @@ pub enum Method {
     /// Fewest requests that are under way. A request is a flow here, so it is as
     /// [`Self::LeastConnection`]; the name is kept because it is the operator's.
     LeastRequest,
+    /// Fewest active connections, each counted with the time an answer takes.
+    LeastResponseTime,
     /// At random, in proportion to the weights.
     Random,
     /// By a hash of the client's address.
@@ -56,6 +58,7 @@ impl Method {
             | Self::LeastBandwidth
             | Self::LeastPackets
             | Self::LeastRequest
+            | Self::LeastResponseTime
             | Self::Random => true,
             Self::SourceIpHash
             | Self::DestinationIpHash
@@ -71,7 +74,8 @@ impl Method {
             Self::LeastConnection
             | Self::LeastBandwidth
             | Self::LeastPackets
-            | Self::LeastRequest => true,
+            | Self::LeastRequest
+            | Self::LeastResponseTime => true,
             Self::RoundRobin
             | Self::Random
             | Self::SourceIpHash

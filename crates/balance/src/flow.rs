@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::waiting::FlowSlot;
 use crate::{Counters, ServiceId, Token, VserverId};
 
 /// What a choice may look at.
@@ -35,6 +36,8 @@ pub struct Reservation {
     pub(crate) binding: u64,
     /// Its number among the choices of the virtual server.
     pub(crate) choice: u64,
+    /// The entry of its flow.
+    pub(crate) flow: FlowSlot,
     /// What a service in its slow start paid for it; none if the service was not new.
     pub(crate) paid: Option<u32>,
     /// Whether it is the flow's first place here, which the virtual server counted as a hit.
@@ -130,6 +133,8 @@ pub enum CloseReason {
     ClientReset,
     /// The service reset.
     ServiceReset,
+    /// The service closed first, without having sent a byte.
+    ServiceClosed,
     /// An idle limit was reached.
     IdleLimit,
     /// The configuration or a shutdown ended it.

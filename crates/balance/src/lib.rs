@@ -115,18 +115,28 @@
 //! Where clients stick to a service, what they stick to decides before the method; see
 //! [`Persistence`], [`SkipPersistence`] and [`Engine::persistence_rows`].
 //!
+//! # Answers
+//!
+//! [`Engine::handle_client_data`] and [`Engine::handle_first_answer`] report the first exchange of a
+//! flow. From them, and from how flows end, come response times and what keeps a service that fails
+//! fast or swallows traffic from looking free. Who reports nothing loses that, and nothing else.
+//!
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
 //! per method; `ramp` is the slow start of one bound service; `hash` is what never changes: how
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
-//! service; `timeline` says when counters are sampled, `window` and `rate` keep the samples.
+//! service; `answers` is the record of one service, `waiting` says which flows wait for an answer,
+//! `fading` lets the past count less; `timeline` says when counters are sampled, `window` and `rate`
+//! keep the samples.
 
+mod answers;
 mod backup;
 mod change;
 mod counters;
 mod dice;
 mod engine;
+mod fading;
 mod flow;
 mod hash;
 mod health;
@@ -143,6 +153,7 @@ mod snapshot;
 mod time;
 mod timeline;
 mod vserver;
+mod waiting;
 mod window;
 
 pub use backup::{Backup, Spillover, SpilloverAction, SpilloverMethod};

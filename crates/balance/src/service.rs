@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::answers::Answers;
+use crate::fading::Moment;
 use crate::hash::Identity;
 use crate::rate::{Rates, Recent, Totals, exceeds};
 use crate::window::{Traffic, Window};
@@ -22,6 +24,7 @@ pub(crate) struct Service {
     pub(crate) counters: Arc<Counters>,
     pub(crate) window: Window,
     pub(crate) identity: Identity,
+    pub(crate) answers: Answers,
     pub(crate) settings: ServiceSettings,
     pub(crate) hits: u64,
     pub(crate) bound_by: Vec<VserverId>,
@@ -35,6 +38,7 @@ pub(crate) struct Service {
 struct Failures {
     connect: u64,
     service_reset: u64,
+    service_closed: u64,
     client_reset: u64,
     idle: u64,
 }
@@ -48,6 +52,7 @@ impl Service {
             counters: Arc::default(),
             window: Window::new(),
             identity: Identity::new(settings.address, settings.hash_id),
+            answers: Answers::default(),
             settings,
             hits: 0,
             bound_by: Vec::new(),
@@ -76,11 +81,26 @@ impl Service {
         self.settings = settings;
     }
 
+    /// Looks for a sign of life in the counters.
+    pub(crate) fn look(&mut self) {
+        self.answers.look(self.counters.bytes_out());
+    }
+
+    /// Whether the service stands behind all others where traffic is compared.
+    #[inline]
+    pub(crate) fn stands_behind(&self, now: Instant) -> bool {
+        self.answers
+            .stands_behind(|| self.counters.bytes_out(), now)
+    }
+
     /// Brings the state in line with the settings; returns the former one if it changed.
     pub(crate) fn update_state(&mut self, now: Instant) -> Option<State> {
         let state = state_of(&self.settings);
         if state == self.state {
             return None;
+        }
+        if state == State::Up {
+            self.answers.forgive();
         }
         self.since = now;
         Some(std::mem::replace(&mut self.state, state))
@@ -92,6 +112,7 @@ impl Service {
         match reason {
             CloseReason::ConnectFailed => failures.connect += 1,
             CloseReason::ServiceReset => failures.service_reset += 1,
+            CloseReason::ServiceClosed => failures.service_closed += 1,
             CloseReason::ClientReset => failures.client_reset += 1,
             CloseReason::IdleLimit => failures.idle += 1,
             CloseReason::Finished | CloseReason::Flushed | CloseReason::Local => {}
@@ -101,6 +122,7 @@ impl Service {
     /// Keeps a sample of the traffic.
     pub(crate) fn record_window(&mut self, slot: usize) {
         self.window.record(slot, Traffic::of(&self.counters));
+        self.look();
     }
 
     /// Keeps a sample for the rates.
@@ -112,11 +134,13 @@ impl Service {
     pub(crate) fn status(
         &self,
         id: ServiceId,
+        now: Instant,
         window: usize,
         rate: usize,
         rate_age: Duration,
     ) -> ServiceStatus {
         let counters = &self.counters;
+        let waiting = self.answers.waiting.oldest();
         let totals = self.totals();
         let per_second = self.rates.per_second(totals, rate, rate_age);
         ServiceStatus {
@@ -136,8 +160,13 @@ impl Service {
             window_packets: self.window.packets(counters, window),
             connect_failures: self.failures.connect,
             service_resets: self.failures.service_reset,
+            service_closes: self.failures.service_closed,
             client_resets: self.failures.client_reset,
             idle_closes: self.failures.idle,
+            response_time: self.answers.average_time(),
+            longest_wait: waiting.map(|since| now.duration_since(since)),
+            recent_failures: self.answers.recent_failures(Moment::of(now)),
+            stands_behind: self.stands_behind(now),
         }
     }
 

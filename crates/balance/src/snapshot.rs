@@ -1,5 +1,7 @@
 //! What the core shows of itself at one moment.
 
+use std::time::Duration;
+
 use crate::{Instant, Order, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
 
 /// The state of a service or a virtual server.
@@ -57,10 +59,21 @@ pub struct ServiceStatus {
     pub connect_failures: u64,
     /// Flows that the service reset.
     pub service_resets: u64,
+    /// Flows that the service closed without having sent a byte.
+    pub service_closes: u64,
     /// Flows that the client reset.
     pub client_resets: u64,
     /// Flows ended by an idle limit.
     pub idle_closes: u64,
+    /// The average time to the first byte of an answer, failures included; none before the first.
+    pub response_time: Option<Duration>,
+    /// How long the client has been waiting who has been for longest; none if nobody waits.
+    pub longest_wait: Option<Duration>,
+    /// Flows that failed lately and therefore count as connections where these are compared.
+    pub recent_failures: u64,
+    /// Whether it stands behind all others where traffic is compared, because it takes in and gives
+    /// nothing back.
+    pub stands_behind: bool,
 }
 
 /// One virtual server at one moment.

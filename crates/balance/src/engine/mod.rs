@@ -4,6 +4,7 @@
 //! inputs and outputs of running traffic; how configuration takes effect is in `apply`, what is
 //! shown in `status`, who sticks to what in `sticky`.
 
+mod answers;
 mod apply;
 mod chain;
 mod status;
@@ -20,6 +21,7 @@ use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP, RECENT_SPAN, Recent};
 use crate::services::Services;
 use crate::timeline::Timeline;
 use crate::vserver::{Question, Vserver};
+use crate::waiting::Flows;
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
     CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
@@ -45,6 +47,7 @@ pub struct Engine {
     outputs: VecDeque<Output>,
     /// Bindings ever made.
     binding_serial: u64,
+    flows: Flows,
     dice: Dice,
     /// Room for the candidates of a choice, kept so that a choice allocates nothing.
     scratch: Vec<Candidate>,
@@ -70,6 +73,7 @@ impl Engine {
             persistence: Tables::new(seed),
             outputs: VecDeque::new(),
             binding_serial: 0,
+            flows: Flows::default(),
             dice: Dice::new(seed),
             scratch: Vec::new(),
         }
@@ -124,6 +128,7 @@ impl Engine {
         let service = self.services.at_mut(binding.slot);
         service.active += 1;
         service.hits += 1;
+        service.answers.choose(now);
         let selection = Selection {
             reservation: Reservation {
                 vserver: served.by,
@@ -132,6 +137,7 @@ impl Engine {
                 service: binding.service,
                 binding: binding.serial,
                 choice: vserver.choices,
+                flow: self.flows.open(now),
                 paid: chosen.paid,
                 first,
             },
@@ -158,7 +164,8 @@ impl Engine {
     ///
     /// Objects of the flow that were removed meanwhile are left out.
     pub fn handle_close(&mut self, reservation: Reservation, reason: CloseReason, now: Instant) {
-        self.advance(now);
+        let now = self.advance(now);
+        self.end_exchange(&reservation, Some(reason), now);
         self.release(&reservation, 0);
         if let Some(service) = self.services.get_mut(reservation.service) {
             service.count_end(reason);
@@ -176,6 +183,7 @@ impl Engine {
         {
             vserver.uncharge(&reservation, &terms);
         }
+        self.end_exchange(&reservation, None, now);
         self.release(&reservation, 1);
     }
 
@@ -243,9 +251,7 @@ impl Engine {
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
             vserver.active -= 1;
             vserver.hits -= first_hits;
-            if let Some(binding) = vserver.binding_mut(reservation.service)
-                && binding.serial == reservation.binding
-            {
+            if let Some(binding) = vserver.binding_by_serial(reservation.binding) {
                 binding.active -= 1;
                 binding.hits -= hits;
             }

@@ -43,7 +43,13 @@ impl Engine {
     fn show_service(&self, id: ServiceId, service: &Service) -> ServiceStatus {
         let window = self.window_times.base_slot();
         let rate = self.rate_times.base_slot();
-        service.status(id, window, rate, self.rate_times.base_age(self.now))
+        service.status(
+            id,
+            self.now,
+            window,
+            rate,
+            self.rate_times.base_age(self.now),
+        )
     }
 
     fn show_vserver(&self, id: VserverId, vserver: &Vserver) -> VserverStatus {

@@ -17,13 +17,16 @@ pub(super) fn select(candidates: &[Candidate], from: usize) -> usize {
     best
 }
 
-/// Whether `a` has strictly less load for its weight than `b`.
+/// Whether `a` is strictly better than `b`: not behind, or of less load for its weight.
 ///
 /// The value of a service is `load * 10000 / weight`. `a.load * 10000 / a.weight < b.load * 10000 /
 /// b.weight` is, with both sides multiplied by both weights (which are positive) and divided by
 /// 10000, `a.load * b.weight < b.load * a.weight`: exact in integers, never a rounded quotient.
 /// 64 bits times 7 bits fits 128 bits.
 pub(crate) fn is_less(a: &Candidate, b: &Candidate) -> bool {
+    if a.behind != b.behind {
+        return b.behind;
+    }
     let left = u128::from(a.load) * u128::from(b.weight.value());
     let right = u128::from(b.load) * u128::from(a.weight.value());
     left < right
@@ -40,6 +43,7 @@ mod tests {
             weight: Weight::new(weight).unwrap(),
             load,
             tie: 0,
+            behind: false,
             is_new: false,
         };
         loads.iter().enumerate().map(candidate).collect()
@@ -59,6 +63,17 @@ mod tests {
         assert_eq!(select(&all, 0), 1);
         let equal = candidates(&[(99, 99), (100, 100)]);
         assert_eq!(select(&equal, 0), 0);
+    }
+
+    #[test]
+    fn candidate_behind_is_worse_than_any_other_but_comparable_to_its_like() {
+        let mut all = candidates(&[(0, 100), (u64::MAX, 1), (0, 100), (1, 1)]);
+        for index in [0, 2, 3] {
+            all[index].behind = true;
+        }
+        assert_eq!(select(&all, 2), 1);
+        all[1].behind = true;
+        assert_eq!(select(&all, 1), 2);
     }
 
     #[test]

@@ -13,14 +13,16 @@ mod least;
 mod least_bandwidth;
 mod least_connection;
 mod least_packets;
+mod least_response_time;
 mod random;
 mod rendezvous;
 mod round_robin;
 
 use crate::dice::Dice;
+use crate::fading::Moment;
 use crate::hash::Key;
 use crate::service::Service;
-use crate::{FlowKey, Method, Token, VserverSettings, Weight};
+use crate::{FlowKey, Instant, Method, Token, VserverSettings, Weight};
 
 use cursor::Cursor;
 pub(crate) use least::is_less;
@@ -36,6 +38,8 @@ pub(crate) struct Candidate {
     pub(crate) load: u64,
     /// What decides between equal loads of a hash.
     pub(crate) tie: u64,
+    /// Whether it is worse than every other that does not, whatever the loads.
+    pub(crate) behind: bool,
     /// Whether it is in its slow start, and the limit of that is in force.
     pub(crate) is_new: bool,
 }
@@ -43,12 +47,13 @@ pub(crate) struct Candidate {
 impl Candidate {
     /// Makes the candidate for the service bound at `position`.
     pub(crate) fn new(position: usize, weight: Weight, reading: Reading, is_new: bool) -> Self {
-        let Reading { load, tie } = reading;
+        let Reading { load, tie, behind } = reading;
         Self {
             position,
             weight,
             load,
             tie,
+            behind,
             is_new,
         }
     }
@@ -59,6 +64,7 @@ impl Candidate {
 pub(crate) struct Reading {
     pub(crate) load: u64,
     pub(crate) tie: u64,
+    pub(crate) behind: bool,
 }
 
 /// How one flow is given a service: its virtual server's method, applied to it.
@@ -69,6 +75,7 @@ pub(crate) enum Rule {
     LeastConnection,
     LeastBandwidth,
     LeastPackets,
+    LeastResponseTime,
     Hash(Key),
 }
 
@@ -80,6 +87,7 @@ impl Rule {
             Method::LeastConnection | Method::LeastRequest => Self::LeastConnection,
             Method::LeastBandwidth => Self::LeastBandwidth,
             Method::LeastPackets => Self::LeastPackets,
+            Method::LeastResponseTime => Self::LeastResponseTime,
             Method::Random => Self::AtRandom,
             Method::SourceIpHash => Self::Hash(Key::of_address(flow.src, &settings.hash)),
             Method::DestinationIpHash => Self::Hash(Key::of_address(flow.dst, &settings.hash)),
@@ -91,30 +99,52 @@ impl Rule {
             }
         }
     }
+
+    /// Whether a service that takes traffic in and gives none back would look idle.
+    fn counts_traffic(self) -> bool {
+        matches!(self, Self::LeastBandwidth | Self::LeastPackets)
+    }
 }
 
 /// Reads the number that a rule compares from one service after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gauge {
     pub(crate) rule: Rule,
+    pub(crate) now: Instant,
+    /// `now`, for what fades.
+    pub(crate) moment: Moment,
     /// The slot of the windows' baseline.
     pub(crate) base: usize,
+    /// How long an answer takes on the virtual server, in nanoseconds; 0 before the first.
+    pub(crate) usual: u64,
     /// Whether a service's port is part of what identifies it.
     pub(crate) use_port: bool,
 }
 
 impl Gauge {
     /// Returns what the rule sees of a service.
-    #[inline]
     pub(crate) fn read(&self, service: &Service) -> Reading {
-        let load = match self.rule {
+        self.read_by(self.rule, service)
+    }
+
+    /// Returns what `rule`, which is the gauge's, sees of a service.
+    #[inline(always)]
+    pub(crate) fn read_by(&self, rule: Rule, service: &Service) -> Reading {
+        let load = match rule {
             Rule::InTurn | Rule::AtRandom => 0,
-            Rule::LeastConnection => least_connection::load(service),
+            Rule::LeastConnection => least_connection::load(service, self.moment),
             Rule::LeastBandwidth => least_bandwidth::load(service, self.base),
             Rule::LeastPackets => least_packets::load(service, self.base),
+            Rule::LeastResponseTime => {
+                least_response_time::load(service, self.usual, self.moment, self.now)
+            }
             Rule::Hash(key) => return rendezvous::read(service.identity, key, self.use_port),
         };
-        Reading { load, tie: 0 }
+        Reading {
+            load,
+            tie: 0,
+            behind: rule.counts_traffic() && service.stands_behind(self.now),
+        }
     }
 }
 
@@ -192,9 +222,10 @@ impl Chooser {
         let from = self.cursor.start(candidates);
         let index = match rule {
             Rule::InTurn => self.round.select(candidates, from),
-            Rule::LeastConnection | Rule::LeastBandwidth | Rule::LeastPackets => {
-                least::select(candidates, from)
-            }
+            Rule::LeastConnection
+            | Rule::LeastBandwidth
+            | Rule::LeastPackets
+            | Rule::LeastResponseTime => least::select(candidates, from),
             Rule::AtRandom => return random::select(candidates, dice),
             Rule::Hash(_) => return rendezvous::select(candidates),
         };

@@ -17,6 +17,7 @@ use crate::hash::{Identity, Key, minus_ln};
 /// what decides between them.
 pub(super) fn read(identity: Identity, key: Key, use_port: bool) -> Reading {
     Reading {
+        behind: false,
         load: minus_ln(key.score(identity.deciding(use_port))),
         tie: if use_port {
             0

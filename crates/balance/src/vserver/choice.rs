@@ -7,11 +7,13 @@ use super::orders::Among;
 use super::sticky::Honour;
 use super::{Binding, Vserver};
 use crate::dice::Dice;
+use crate::fading::Moment;
 use crate::hash::{Member, Table};
-use crate::method::{Candidate, Gauge, Rule};
+use crate::method::{Candidate, Gauge, Reading, Rule};
 use crate::persistence::Held;
 use crate::ramp::Terms;
 use crate::rate::Recent;
+use crate::service::Service;
 use crate::services::Services;
 use crate::{ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, SpilloverAction, State};
 
@@ -178,16 +180,19 @@ impl Vserver {
     fn find_candidates(&mut self, search: &Search<'_>, found: &mut Vec<Candidate>) {
         let gauge = Gauge {
             rule: search.rule,
+            now: search.question.now,
+            moment: Moment::of(search.question.now),
             base: search.question.base,
+            usual: self.times.average().unwrap_or(0),
             use_port: self.settings.hash.use_port,
         };
         match (search.terms.is_some(), search.among) {
-            (false, Among::All) => self.collect::<false, false>(search, gauge, found),
-            (false, Among::Order(_)) => self.collect::<false, true>(search, gauge, found),
+            (false, Among::All) => self.collect_by::<false, false>(search, gauge, found),
+            (false, Among::Order(_)) => self.collect_by::<false, true>(search, gauge, found),
             (true, _) => {
-                self.collect::<true, true>(search, gauge, found);
+                self.collect_by::<true, true>(search, gauge, found);
                 if found.is_empty() {
-                    self.collect::<false, true>(search, gauge, found);
+                    self.collect_by::<false, true>(search, gauge, found);
                 }
             }
         }
@@ -200,12 +205,45 @@ impl Vserver {
     }
 
     /// Fills `found`; `LIMITED` says whether slow starts hold services back, `ORDERED` whether only
-    /// some are meant. They are constants because most virtual servers have neither, and this loop is
-    /// most of a choice.
-    fn collect<const LIMITED: bool, const ORDERED: bool>(
+    /// some are meant. These, as most virtual servers have neither, and the rule are constants to the
+    /// loop, which is most of a choice.
+    fn collect_by<const LIMITED: bool, const ORDERED: bool>(
         &self,
         search: &Search<'_>,
         gauge: Gauge,
+        found: &mut Vec<Candidate>,
+    ) {
+        match gauge.rule {
+            Rule::InTurn | Rule::AtRandom => {
+                self.collect::<LIMITED, ORDERED>(search, |_| Reading::default(), found);
+            }
+            Rule::LeastConnection => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastConnection, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::LeastBandwidth => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastBandwidth, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::LeastPackets => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastPackets, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::LeastResponseTime => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastResponseTime, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::Hash(key) => {
+                let read = |service: &Service| gauge.read_by(Rule::Hash(key), service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+        }
+    }
+
+    fn collect<const LIMITED: bool, const ORDERED: bool>(
+        &self,
+        search: &Search<'_>,
+        read: impl Fn(&Service) -> Reading,
         found: &mut Vec<Candidate>,
     ) {
         found.clear();
@@ -217,7 +255,7 @@ impl Vserver {
                 && search.admits(binding)
                 && !ramp.is_some_and(|ramp| ramp.holds_back())
             {
-                let reading = gauge.read(search.services.at(binding.slot));
+                let reading = read(search.services.at(binding.slot));
                 let is_new = ramp.is_some();
                 found.push(Candidate::new(position, binding.weight, reading, is_new));
             }

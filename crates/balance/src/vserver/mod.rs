@@ -14,6 +14,7 @@ mod sticky;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::fading::AverageTime;
 use crate::hash::Table;
 use crate::health::Health;
 use crate::method::Chooser;
@@ -49,6 +50,8 @@ pub(crate) struct Vserver {
     sequence: Vec<Option<Order>>,
     /// Made by the first choice that needs it.
     hash_table: Option<Table>,
+    /// Of its flows that were answered, whichever service did.
+    pub(crate) times: AverageTime,
     since: Instant,
     rates: Rates,
 }
@@ -100,6 +103,7 @@ impl Vserver {
             chooser: Chooser::new(settings.method),
             sequence: Vec::new(),
             hash_table: None,
+            times: AverageTime::default(),
             since: now,
             rates: Rates::new(),
             settings,
@@ -149,6 +153,14 @@ impl Vserver {
         };
         (binding.weight, binding.order) = (bind.weight, bind.order);
         true
+    }
+
+    /// Returns the binding with this serial; the order of serials is the bind order.
+    pub(crate) fn binding_by_serial(&mut self, serial: u64) -> Option<&mut Binding> {
+        let found = self
+            .bindings
+            .binary_search_by_key(&serial, |binding| binding.serial);
+        found.ok().map(|position| &mut self.bindings[position])
     }
 
     /// Returns the binding of a service.

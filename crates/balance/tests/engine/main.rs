@@ -5,6 +5,7 @@
     reason = "the bench is test code, which the lint sees only in functions marked as tests"
 )]
 
+mod answers;
 mod chains;
 mod differential;
 mod hashing;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sluice_balance::{
-    BindingStatus, Change, CloseReason, Counters, Engine, Instant, Method, Output, Protocol,
-    RampStatus, RampUnit, Refusal, Reservation, ServiceId, ServiceSettings, SlowStart, Snapshot,
-    State, VserverId, VserverSettings,
+    BindingStatus, Change, CloseReason, Counters, Engine, Fingers, FlowKey, HashAlgorithm, Instant,
+    Method, Output, Protocol, RampStatus, RampUnit, Refusal, Reservation, ServiceId,
+    ServiceSettings, SlowStart, Snapshot, State, Token, VserverId, VserverSettings,
 };
 
 use crate::rig::{bind, flow, service, vserver};
@@ -28,6 +28,9 @@ enum Op {
     Select(Index, Vec<Index>),
     Close(Index, CloseReason),
     Unused(Index),
+    Ask(Index),
+    Answer(Index),
+    SetHash(Index, HashAlgorithm, bool),
     Traffic(Index, u64, u64),
     Clock(i64),
     SetSlowStart(Index, u32, RampUnit, u64),
@@ -41,6 +44,7 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastBandwidth,
         Method::LeastPackets,
         Method::LeastRequest,
+        Method::LeastResponseTime,
         Method::Random,
         Method::SourceIpHash,
         Method::DestinationIpHash,
@@ -54,12 +58,22 @@ fn unit() -> impl Strategy<Value = RampUnit> {
     prop::sample::select(vec![RampUnit::PerSecond, RampUnit::Percent])
 }
 
+fn algorithm() -> impl Strategy<Value = HashAlgorithm> {
+    let fingers = Fingers::new(3).unwrap();
+    prop::sample::select(vec![
+        HashAlgorithm::Default,
+        HashAlgorithm::Prac(fingers),
+        HashAlgorithm::Jarh(fingers),
+    ])
+}
+
 fn reason() -> impl Strategy<Value = CloseReason> {
     prop::sample::select(vec![
         CloseReason::Finished,
         CloseReason::ConnectFailed,
         CloseReason::ClientReset,
         CloseReason::ServiceReset,
+        CloseReason::ServiceClosed,
         CloseReason::IdleLimit,
         CloseReason::Flushed,
         CloseReason::Local,
@@ -87,6 +101,10 @@ fn op() -> impl Strategy<Value = Op> {
         12 => (one(), few).prop_map(|(v, tried)| Op::Select(v, tried)),
         5 => (one(), reason()).prop_map(|(flow, reason)| Op::Close(flow, reason)),
         1 => one().prop_map(Op::Unused),
+        5 => one().prop_map(Op::Ask),
+        3 => one().prop_map(Op::Answer),
+        1 => (one(), algorithm(), any::<bool>())
+            .prop_map(|(v, algorithm, use_port)| Op::SetHash(v, algorithm, use_port)),
         5 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
         4 => clock.prop_map(Op::Clock),
         2 => (one(), prop_oneof![Just(0_u32), 1..40_u32], unit(), 0..4_u64)
@@ -101,6 +119,15 @@ fn op() -> impl Strategy<Value = Op> {
 struct Flow {
     reservation: Reservation,
     binding: u64,
+    progress: Progress,
+}
+
+/// Where the first exchange of a flow is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Quiet,
+    Asked(Instant),
+    Answered,
 }
 
 /// What the test knows of a virtual server: settings, and service and number of each binding.
@@ -114,6 +141,8 @@ struct Front {
 struct World {
     engine: Engine,
     now: Instant,
+    /// The latest `now` there was.
+    latest: Instant,
     made: u32,
     bindings_made: u64,
     services: BTreeMap<ServiceId, ServiceSettings>,
@@ -182,6 +211,28 @@ impl World {
                 }
                 self.engine.handle_unused(flow.reservation, self.now);
             }
+            Op::Ask(flow) => {
+                let index = flow.index(self.flows.len().max(1));
+                let flow = self.flows.get_mut(index)?;
+                self.engine.handle_client_data(&flow.reservation, self.now);
+                if flow.progress == Progress::Quiet {
+                    flow.progress = Progress::Asked(self.latest);
+                }
+            }
+            Op::Answer(flow) => {
+                let index = flow.index(self.flows.len().max(1));
+                let flow = self.flows.get_mut(index)?;
+                self.engine.handle_first_answer(&flow.reservation, self.now);
+                flow.progress = Progress::Answered;
+            }
+            Op::SetHash(v, algorithm, use_port) => {
+                let id = pick(&self.vservers, v)?;
+                let front = self.vservers.get_mut(&id)?;
+                front.settings.hash.algorithm = *algorithm;
+                front.settings.hash.use_port = *use_port;
+                let change = Change::SetVserver(id, front.settings.clone());
+                self.apply(&change);
+            }
             Op::Traffic(s, down, up) => {
                 let counters = &self.counters[&pick(&self.counters, s)?];
                 counters.add_in(*down, 1);
@@ -211,6 +262,7 @@ impl World {
                 } else {
                     self.now + length
                 };
+                self.latest = self.latest.max(self.now);
                 self.engine.handle_timeout(self.now);
             }
         }
@@ -328,6 +380,29 @@ impl World {
         of_service.count() as u64
     }
 
+    fn longest_wait(&self, id: ServiceId) -> Option<Duration> {
+        let of_service = self
+            .flows
+            .iter()
+            .filter(|flow| flow.reservation.service() == id);
+        let waits = of_service.filter_map(|flow| match flow.progress {
+            Progress::Asked(since) => Some(self.latest.duration_since(since)),
+            Progress::Quiet | Progress::Answered => None,
+        });
+        waits.max()
+    }
+
+    /// Returns a flow that differs from the last one in what methods look at.
+    fn next_flow(&self) -> FlowKey {
+        let number = self.trace.len() as u16;
+        let mut flow = flow();
+        flow.src.set_port(number);
+        flow.dst
+            .set_ip(std::net::Ipv4Addr::from(u32::from(number)).into());
+        flow.token = (!number.is_multiple_of(3)).then(|| Token::of(&number.to_be_bytes()));
+        flow
+    }
+
     /// Returns who could take a flow, or why nobody can. A slow start is no reason.
     fn candidates(&self, id: VserverId, tried: &[ServiceId]) -> Result<Vec<ServiceId>, Refusal> {
         let front = &self.vservers[&id];
@@ -353,7 +428,7 @@ impl World {
 
     fn select(&mut self, id: VserverId, tried: &[ServiceId]) {
         let expected = self.candidates(id, tried);
-        match self.engine.select(id, &flow(), tried, self.now) {
+        match self.engine.select(id, &self.next_flow(), tried, self.now) {
             Ok(chosen) => {
                 let service = chosen.reservation.service();
                 assert!(
@@ -367,6 +442,7 @@ impl World {
                 self.flows.push(Flow {
                     reservation: chosen.reservation,
                     binding,
+                    progress: Progress::Quiet,
                 });
                 self.trace.push(format!("{service:?}"));
             }
@@ -384,6 +460,7 @@ impl World {
         assert_eq!(ids, self.services.keys().copied().collect::<Vec<_>>());
         for row in &shown.services {
             assert_eq!(row.active, self.active(row.id));
+            assert_eq!(row.longest_wait, self.longest_wait(row.id));
             assert_eq!(row.hits, self.hits[&row.id]);
             assert_eq!(row.state, self.states[&row.id]);
             assert_eq!(row.state == State::Up, self.services[&row.id].enabled);

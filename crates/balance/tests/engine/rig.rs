@@ -129,6 +129,33 @@ impl Rig {
         self.engine.handle_close(reservation, reason, self.now);
     }
 
+    /// Reports the first client data of an open flow, by its place in the order of opening.
+    pub(crate) fn ask(&mut self, flow: usize) {
+        self.engine.handle_client_data(&self.held[flow], self.now);
+    }
+
+    /// Reports the first answer to an open flow.
+    pub(crate) fn answer(&mut self, flow: usize) {
+        self.engine.handle_first_answer(&self.held[flow], self.now);
+    }
+
+    /// Ends a flow that the bench does not keep.
+    pub(crate) fn close_selection(&mut self, selection: Selection, reason: CloseReason) {
+        self.engine
+            .handle_close(selection.reservation, reason, self.now);
+    }
+
+    /// Ends an open flow, by its place in the order of opening.
+    pub(crate) fn end(&mut self, flow: usize, reason: CloseReason) {
+        let reservation = self.held.remove(flow);
+        self.engine.handle_close(reservation, reason, self.now);
+    }
+
+    /// Ends the flow that was opened last.
+    pub(crate) fn end_last(&mut self, reason: CloseReason) {
+        self.end(self.held.len() - 1, reason);
+    }
+
     /// Moves bytes towards (`down`) and from (`up`) a service, each in one packet if any.
     pub(crate) fn traffic(&self, number: u32, down: u64, up: u64) {
         let counters = &self.counters[&number];

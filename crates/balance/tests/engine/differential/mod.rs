@@ -4,6 +4,7 @@
 //! chosen last instead of a position, and the rest of a pass instead of quotas by position. It
 //! multiplies each load by the weights of all others instead of comparing two at a time.
 
+mod exchange;
 mod ramp;
 mod reference;
 
@@ -27,6 +28,13 @@ enum Op {
     },
     Close {
         service: u32,
+        reason: CloseReason,
+    },
+    Ask {
+        flow: usize,
+    },
+    Answer {
+        flow: usize,
     },
     Traffic {
         service: u32,
@@ -70,7 +78,9 @@ fn op() -> impl Strategy<Value = Op> {
     let step = prop_oneof![0..=40_u64, 200..=300_u64, 1_000..=20_000_u64];
     prop_oneof![
         12 => prop_oneof![3 => Just(0), 1 => 0..=31_u32].prop_map(|tried| Op::Pick { tried }),
-        3 => service().prop_map(|service| Op::Close { service }),
+        3 => (service(), reason()).prop_map(|(service, reason)| Op::Close { service, reason }),
+        3 => (0..8_usize).prop_map(|flow| Op::Ask { flow }),
+        1 => (0..8_usize).prop_map(|flow| Op::Answer { flow }),
         6 => (service(), 0..=6_u64).prop_map(|(service, bytes)| Op::Traffic { service, bytes }),
         3 => (service(), 0..=6_u64).prop_map(|(service, count)| Op::Packets { service, count }),
         4 => step.prop_map(|ms| Op::Step { ms }),
@@ -83,6 +93,18 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (rate, unit, 0..=3_u64)
             .prop_map(|(rate, unit, seconds)| Op::SlowStart { rate, unit, seconds }),
     ]
+}
+
+fn reason() -> impl Strategy<Value = CloseReason> {
+    prop::sample::select(vec![
+        CloseReason::Finished,
+        CloseReason::Finished,
+        CloseReason::ClientReset,
+        CloseReason::ConnectFailed,
+        CloseReason::ServiceClosed,
+        CloseReason::ServiceReset,
+        CloseReason::Local,
+    ])
 }
 
 /// The engine and the reference side by side.
@@ -121,17 +143,27 @@ impl Bench {
                     .collect();
                 assert_eq!(rig.try_pick(&listed), reference.pick(self.method, tried));
             }
-            Op::Close { service } => {
-                let member = reference.members.get_mut(&service).unwrap();
-                if member.active > 0 {
-                    member.active -= 1;
-                    rig.close(service, CloseReason::Finished);
-                    reference.sample();
+            Op::Close { service, reason } => {
+                if reference.close(service, reason) {
+                    rig.close(service, reason);
+                }
+            }
+            Op::Ask { flow } => {
+                if reference.ask(flow) {
+                    rig.ask(flow);
+                }
+            }
+            Op::Answer { flow } => {
+                if reference.answer(flow) {
+                    rig.answer(flow);
                 }
             }
             Op::Traffic { service, bytes } => {
                 rig.traffic(service, bytes, bytes);
                 reference.log.push((service, 2 * bytes, 2 * bytes.min(1)));
+                if bytes > 0 {
+                    reference.hear(service);
+                }
             }
             Op::Packets { service, count } => {
                 rig.packets(service, count);
@@ -147,7 +179,10 @@ impl Bench {
                 let member = reference.members.get_mut(&service).unwrap();
                 let was_disabled = std::mem::replace(&mut member.disabled, !enabled);
                 match (was_disabled, enabled) {
-                    (true, true) => reference.start_ramp(service),
+                    (true, true) => {
+                        reference.forgive(service);
+                        reference.start_ramp(service);
+                    }
                     (_, false) => drop(reference.ramps.remove(&service)),
                     (false, true) => {}
                 }
@@ -226,7 +261,11 @@ impl Bench {
             let ServiceId(service) = row.id;
             let window = (row.window_bytes, row.window_packets);
             assert_eq!(window, self.reference.window(service), "service {service}");
-            assert_eq!(row.active, self.reference.members[&service].active);
+            assert_eq!(row.active, self.reference.active(service));
+            let failures = self.reference.recent_failures(service);
+            assert_eq!(row.recent_failures, failures, "service {service}");
+            let is_silent = self.reference.is_silent(service);
+            assert_eq!(row.stands_behind, is_silent, "service {service}");
         }
         let rule = self.reference.rule;
         for row in &shown.vservers[0].bindings {

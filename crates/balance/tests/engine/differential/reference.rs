@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sluice_balance::{Method, RampUnit, Refusal};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::exchange::{Exchange, Flow};
 use super::ramp::{Ramp, Rule};
 
 /// What the reference knows of a service, bound or not.
@@ -12,13 +13,17 @@ use super::ramp::{Ramp, Rule};
 pub(super) struct Member {
     pub(super) disabled: bool,
     pub(super) limit: Option<u32>,
-    pub(super) active: u64,
+    pub(super) exchange: Exchange,
 }
 
 #[derive(Default)]
 pub(super) struct Reference {
     pub(super) now: u64,
     pub(super) members: BTreeMap<u32, Member>,
+    /// Open flows in the order in which they began.
+    pub(super) flows: Vec<Flow>,
+    /// Events so far; each has its number.
+    pub(super) events: u64,
     /// In bind order, with weights.
     pub(super) bound: Vec<(u32, u64)>,
     last: Option<u32>,
@@ -64,7 +69,7 @@ impl Reference {
         let member = &self.members[&service];
         let is_full = member
             .limit
-            .is_some_and(|limit| member.active >= u64::from(limit));
+            .is_some_and(|limit| self.active(service) >= u64::from(limit));
         !member.disabled && !is_full && tried & (1 << (service - 1)) == 0
     }
 
@@ -90,14 +95,21 @@ impl Reference {
             Method::Random => self.pick_at_random(&able),
             _ => self.pick_least(method, &able),
         };
-        self.members.get_mut(&chosen).unwrap().active += 1;
+        self.open(chosen);
         self.charge(chosen);
         Ok(chosen)
     }
 
+    fn stands_behind(&self, method: Method, service: u32) -> bool {
+        let counts_traffic = matches!(method, Method::LeastBandwidth | Method::LeastPackets);
+        counts_traffic && self.is_silent(service)
+    }
+
     fn load(&self, method: Method, service: u32) -> u64 {
         match method {
-            Method::LeastConnection | Method::LeastRequest => self.members[&service].active,
+            Method::LeastConnection | Method::LeastRequest => {
+                self.active(service) + self.recent_failures(service)
+            }
             Method::LeastBandwidth => self.window(service).0,
             Method::LeastPackets => self.window(service).1,
             _ => unreachable!("{method:?} compares nothing"),
@@ -117,7 +129,9 @@ impl Reference {
             .map(|(_, weight)| u128::from(*weight))
             .product();
         let value = |(service, weight): &&(u32, u64)| {
-            u128::from(self.load(method, *service)) * (weight_of_all / u128::from(*weight))
+            let load = u128::from(self.load(method, *service));
+            let load = load * (weight_of_all / u128::from(*weight));
+            (self.stands_behind(method, *service), load)
         };
         let chosen = order.iter().min_by_key(value).unwrap().0;
         self.last = Some(chosen);
@@ -180,7 +194,10 @@ impl Reference {
         let existing: Vec<_> = self.existing().filter(|(s, _)| able.contains(s)).collect();
         let new: Vec<_> = self.ramps.keys().copied().collect();
         for service in new {
-            let value = |service: u32, times: u64| u128::from(self.load(method, service) * times);
+            let value = |service: u32, times: u64| {
+                let load = self.load(method, service) * times;
+                (self.stands_behind(method, service), load)
+            };
             let own_weight = self.weight(service);
             let mut others = existing.iter();
             let is_level =

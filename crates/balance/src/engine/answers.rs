@@ -1,0 +1,63 @@
+//! What the data plane reports of a flow's first exchange, and what follows for its service.
+
+use super::Engine;
+use crate::answers::Failure;
+use crate::fading::Moment;
+use crate::{CloseReason, Instant, Reservation};
+
+impl Engine {
+    /// Notes that the client of a flow has sent its first byte, and waits for an answer.
+    ///
+    /// Only the first report of a flow counts. Where this is not reported, nobody waits: response times
+    /// then begin with the choice, and silence is not noticed.
+    pub fn handle_client_data(&mut self, reservation: &Reservation, now: Instant) {
+        let now = self.advance(now);
+        if let Some(service) = self.services.get_mut(reservation.service) {
+            service.look();
+            let line = &mut service.answers.waiting;
+            self.flows.ask(reservation.flow, line, now);
+        }
+    }
+
+    /// Notes that the service of a flow has sent its first byte.
+    ///
+    /// The response time is that since the client's first byte, or since the choice if the service
+    /// speaks first. Only the first report of a flow counts.
+    pub fn handle_first_answer(&mut self, reservation: &Reservation, now: Instant) {
+        let now = self.advance(now);
+        let Some(service) = self.services.get_mut(reservation.service) else {
+            return;
+        };
+        let line = &mut service.answers.waiting;
+        let Some(since) = self.flows.answer(reservation.flow, line) else {
+            return;
+        };
+        let time = now.duration_since(since);
+        let moment = Moment::of(now);
+        service.answers.answer(time, moment);
+        if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
+            vserver.times.add(time, moment);
+        }
+    }
+
+    /// Ends the flow's entry; a flow that failed is booked on its service.
+    pub(super) fn end_exchange(
+        &mut self,
+        reservation: &Reservation,
+        reason: Option<CloseReason>,
+        now: Instant,
+    ) {
+        let Some(service) = self.services.get_mut(reservation.service) else {
+            self.flows.close(reservation.flow, None);
+            return;
+        };
+        let line = &mut service.answers.waiting;
+        let progress = self.flows.close(reservation.flow, Some(line));
+        let failure = reason.and_then(|reason| Failure::of(reason, progress));
+        if let Some((failure, since)) = failure {
+            service.look();
+            let time = now.duration_since(since);
+            service.answers.fail(failure, time, Moment::of(now));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Which flows wait for the first byte of an answer, and since when.
+//!
+//! Owns one entry for each flow, from its choice to its end, and the order in which the flows of a service
+//! began to wait. All is found in one step: where a flow is, by its slot; the oldest that waits, and
+//! the oldest since the service last gave a sign of life, by what [`Waiting`] keeps for the service.
+//!
+//! ```text
+//!   Quiet --- client data ---> Asked --- first answer ---> Answered
+//!     +------------- first answer (the service speaks first) ---^
+//! ```
+//!
+//! Invariants: a service's line has its flows that are `Asked`, in the order of their `since`; a flow's
+//! line is always that of one service. A slot is used again after its flow has ended.
+
+use crate::Instant;
+
+/// The place of a flow's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlowSlot(u32);
+
+/// Where a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Nobody has said anything, since the choice.
+    Quiet(Instant),
+    /// The client waits for an answer.
+    Asked(Instant),
+    /// The service has answered.
+    Answered,
+}
+
+/// The line of one service.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    oldest: Option<(FlowSlot, Instant)>,
+    newest: Option<FlowSlot>,
+    /// The oldest that began to wait after the last sign of life.
+    unheard: Option<(FlowSlot, Instant)>,
+}
+
+impl Waiting {
+    /// Returns since when the oldest flow waits.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Option<Instant> {
+        self.oldest.map(|(_, since)| since)
+    }
+
+    /// Returns since when the oldest waits of those that the service has not answered anybody since.
+    #[inline]
+    pub(crate) fn unheard(&self) -> Option<Instant> {
+        self.unheard.map(|(_, since)| since)
+    }
+
+    /// Notes a sign of life: who waits now no longer says anything about the service.
+    pub(crate) fn hear(&mut self) {
+        self.unheard = None;
+    }
+}
+
+/// The entries of all flows.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    entries: Vec<Entry>,
+    free: Vec<FlowSlot>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    progress: Progress,
+    /// Neighbours in the line of the service.
+    older: Option<FlowSlot>,
+    newer: Option<FlowSlot>,
+}
+
+impl Flows {
+    /// Makes the entry of a flow that has been given a service.
+    pub(crate) fn open(&mut self, now: Instant) -> FlowSlot {
+        let entry = Entry {
+            progress: Progress::Quiet(now),
+            older: None,
+            newer: None,
+        };
+        if let Some(slot) = self.free.pop() {
+            *self.at(slot) = entry;
+            return slot;
+        }
+        let slot = u32::try_from(self.entries.len()).expect("there are fewer than 2^32 flows");
+        self.entries.push(entry);
+        FlowSlot(slot)
+    }
+
+    /// Puts a flow at the end of the line; returns whether this was its first client data.
+    pub(crate) fn ask(&mut self, slot: FlowSlot, line: &mut Waiting, now: Instant) -> bool {
+        let entry = self.at(slot);
+        let Progress::Quiet(_) = entry.progress else {
+            return false;
+        };
+        entry.progress = Progress::Asked(now);
+        entry.older = line.newest;
+        match line.newest {
+            Some(newest) => self.at(newest).newer = Some(slot),
+            None => line.oldest = Some((slot, now)),
+        }
+        line.newest = Some(slot);
+        line.unheard.get_or_insert((slot, now));
+        true
+    }
+
+    /// Notes a flow's first answer; returns since when it was waited for, the first time.
+    pub(crate) fn answer(&mut self, slot: FlowSlot, line: &mut Waiting) -> Option<Instant> {
+        let since = match self.at(slot).progress {
+            Progress::Quiet(since) => since,
+            Progress::Asked(since) => {
+                self.unlink(slot, line);
+                since
+            }
+            Progress::Answered => return None,
+        };
+        self.at(slot).progress = Progress::Answered;
+        Some(since)
+    }
+
+    /// Drops the entry of a flow that ends; returns where it was. The line is absent if the service is
+    /// gone, and the rest of its line with it.
+    pub(crate) fn close(&mut self, slot: FlowSlot, line: Option<&mut Waiting>) -> Progress {
+        let progress = self.at(slot).progress;
+        if let (Progress::Asked(_), Some(line)) = (progress, line) {
+            self.unlink(slot, line);
+        }
+        self.free.push(slot);
+        progress
+    }
+
+    fn unlink(&mut self, slot: FlowSlot, line: &mut Waiting) {
+        let entry = self.at(slot);
+        let (older, newer) = (entry.older.take(), entry.newer.take());
+        let follower = newer.map(|newer| (newer, self.since(newer)));
+        match older {
+            Some(older) => self.at(older).newer = newer,
+            None => line.oldest = follower,
+        }
+        match newer {
+            Some(newer) => self.at(newer).older = older,
+            None => line.newest = older,
+        }
+        if line.unheard.is_some_and(|(first, _)| first == slot) {
+            line.unheard = follower;
+        }
+    }
+
+    fn since(&mut self, slot: FlowSlot) -> Instant {
+        match self.at(slot).progress {
+            Progress::Quiet(since) | Progress::Asked(since) => since,
+            Progress::Answered => Instant::default(),
+        }
+    }
+
+    fn at(&mut self, slot: FlowSlot) -> &mut Entry {
+        &mut self.entries[slot.0 as usize]
+    }
+}
