@@ -78,39 +78,35 @@ impl Key {
 /// What a service is to a hash: it keeps its clients as long as this stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Of address and port, or of the `hashId`.
-    full: u64,
-    /// Of the address alone, or of the `hashId`.
+    /// Of address and port.
+    own: u64,
+    /// Of the address alone.
     address: u64,
+    /// Of the `hashId`, which stands in for both.
+    named: Option<u64>,
 }
 
 impl Identity {
-    /// Makes the identity of a service; a `hash_id` stands in for its address.
+    /// Makes the identity of a service.
     pub(crate) fn new(address: SocketAddr, hash_id: Option<u64>) -> Self {
         let hash = |bytes: &Bytes| xxh3_64_with_seed(bytes.as_slice(), SERVICE_SEED);
-        let mut full = Bytes::none();
-        let mut alone = Bytes::none();
-        if let Some(hash_id) = hash_id {
-            full.push(&hash_id.to_be_bytes());
-            alone.push(&hash_id.to_be_bytes());
-        } else {
-            full.address(address.ip()).port(address.port());
-            alone.address(address.ip());
-        }
+        let of_id = |id: u64| hash(Bytes::none().push(&id.to_be_bytes()));
         Self {
-            full: hash(&full),
-            address: hash(&alone),
+            own: hash(Bytes::none().address(address.ip()).port(address.port())),
+            address: hash(Bytes::none().address(address.ip())),
+            named: hash_id.map(of_id),
         }
     }
 
     /// Returns the hash that decides.
     pub(crate) fn deciding(self, use_port: bool) -> u64 {
-        if use_port { self.full } else { self.address }
+        let unnamed = if use_port { self.own } else { self.address };
+        self.named.unwrap_or(unnamed)
     }
 
-    /// Returns the hash that decides between services of one address, where that address decides.
-    pub(crate) fn full(self) -> u64 {
-        self.full
+    /// Returns the hash that decides between services that have the same deciding one.
+    pub(crate) fn own(self) -> u64 {
+        self.own
     }
 }
 

@@ -85,8 +85,8 @@ impl Buckets {
         let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
         let points = &mut self.points[start as usize..end as usize];
         let turn = |point: &Point| {
-            let full = members[point.position as usize].identity.full();
-            (score(point.place.into(), full), point.position)
+            let own = members[point.position as usize].identity.own();
+            (score(point.place.into(), own), point.position)
         };
         points.sort_unstable_by(|a, b| {
             let places = a.place.cmp(&b.place);

@@ -13,16 +13,18 @@ use super::least::is_less;
 use super::{Candidate, Reading};
 use crate::hash::{Identity, Key, minus_ln};
 
-/// Returns `-ln(u)` of a service for a client; where services of one address share their score, also
-/// what decides between them.
+/// Returns `-ln(u)` of a service for a client, and what decides between services that have the same
+/// because they are of one address, or of one `hashId`.
 pub(super) fn read(identity: Identity, key: Key, use_port: bool) -> Reading {
+    let deciding = identity.deciding(use_port);
+    let is_shared = deciding != identity.own();
     Reading {
         behind: false,
-        load: minus_ln(key.score(identity.deciding(use_port))),
-        tie: if use_port {
-            0
+        load: minus_ln(key.score(deciding)),
+        tie: if is_shared {
+            key.score(identity.own())
         } else {
-            key.score(identity.full())
+            0
         },
     }
 }

@@ -95,3 +95,25 @@ fn services_of_one_address_share_its_clients_and_stand_in_for_each_other() {
         assert_eq!(bench.map(8_000), alone, "{algorithm:?}");
     }
 }
+
+#[test]
+fn services_of_one_hash_id_share_its_clients() {
+    for (algorithm, use_port) in ALGORITHMS()
+        .into_iter()
+        .flat_map(|a| [(a, true), (a, false)])
+    {
+        let mut bench = bench(algorithm, 4);
+        bench.set_hash(|hash| hash.use_port = use_port);
+        for number in [2, 3] {
+            bench.set(number, |settings| settings.hash_id = Some(9));
+        }
+        let shared = counts(&bench.map(8_000));
+        // A third of all clients for the two together, half of that for each.
+        for number in [2, 3] {
+            assert!(
+                (900..1_800).contains(&shared[&number]),
+                "{algorithm:?}: {shared:?}"
+            );
+        }
+    }
+}
