@@ -149,13 +149,10 @@ fn c64_a_bad_file_does_not_hurt_a_running_daemon() {
     let ran = file(&rig.daemon, b"");
     assert_eq!((ran.code, ran.err.as_str()), (0, "0 commands, 0 failed\n"));
     let folder = rig.daemon.folder();
-    for (path, code) in [
-        (folder.path(), 1),
-        (std::path::Path::new("/nonexistent"), 2),
-    ] {
+    for path in [folder.path(), std::path::Path::new("/nonexistent")] {
         let name = path.to_str().expect("plain names");
         let ran = rig.daemon.sluice(&["-f", name]);
-        assert_eq!(ran.code, code, "{ran:?}");
+        assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.err.contains(name), "{ran:?}");
     }
     assert_eq!(rig.daemon.ok("show ns runningConfig"), before);
