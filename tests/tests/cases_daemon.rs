@@ -436,7 +436,6 @@ fn c76_port_scans_do_not_fill_the_log() {
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let rig = Rig::tcp(&[service.address()], "");
-    let before = rig.daemon.log().len();
     for _ in 0..EACH {
         drop(rig.connect());
     }
@@ -446,14 +445,9 @@ fn c76_port_scans_do_not_fill_the_log() {
         reset_on_close(&client);
     }
     eventually("all have gone", || rig.vserver("active") == 0);
-    let said = rig.daemon.log()[before..].to_vec();
-    assert!(said.len() <= 1, "{said:#?}");
-    assert!(
-        !said
-            .iter()
-            .any(|line| line.contains("ERROR") || line.contains("WARN")),
-        "{said:#?}"
-    );
+    let mut said = rig.daemon.log();
+    said.retain(|line| !line.contains("INFO changed: ") && !line.contains("starting empty"));
+    assert_eq!(said, Vec::<String>::new());
     let hits = rig.vserver("hits");
     assert!((EACH..=2 * EACH).contains(&hits), "{hits}");
     rig.finish();
