@@ -2,7 +2,7 @@
 //!
 //! One document per command, on one line. `show` and `stat` of a server, service or lb vserver: an
 //! array of objects, also when one was asked for by name; the field names are those of the rows in
-//! `sluice_protocol` and stay. `show ns config`: one object. `show ns runningConfig` and other
+//! `sluice_protocol` and stay. `show ns config` and `show lb parameter`: one object. `show ns runningConfig` and other
 //! text: an array of lines. Numbers are exact integers up to 2^64 - 1.
 
 use serde_json::Value;
@@ -14,12 +14,13 @@ use crate::escape::escape_json;
 /// Returns the document for an answer, its line ended.
 pub(crate) fn document(noun: Noun, rows: &[Row]) -> String {
     let document = match (noun, rows) {
-        (Noun::NsConfig, [row]) => value(row),
+        (Noun::NsConfig | Noun::LbParameter, [row]) => value(row),
         (
             Noun::None
             | Noun::Server
             | Noun::Service
             | Noun::LbVserver
+            | Noun::LbParameter
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion
@@ -39,6 +40,7 @@ fn value(row: &Row) -> Value {
         Row::ServiceStat(row) => serde_json::to_value(row),
         Row::VserverStat(row) => serde_json::to_value(row),
         Row::UdpStat(row) => serde_json::to_value(row),
+        Row::Parameter(row) => serde_json::to_value(row),
         Row::Config(row) => serde_json::to_value(row),
     };
     value.expect("a row is plain data with text keys")

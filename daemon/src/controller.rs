@@ -165,6 +165,10 @@ impl Controller {
             Noun::NsRunningConfig => self.config.render().into_iter().map(Row::Line).collect(),
             Noun::NsVersion => vec![Row::Line(rows::version())],
             Noun::ProtocolUdp => vec![Row::UdpStat(rows::udp(&self.dataplane.udp_status()))],
+            Noun::LbParameter => vec![rows::parameter(
+                &self.config,
+                self.dataplane.persistence_totals(),
+            )],
             Noun::Server | Noun::Service | Noun::LbVserver => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();

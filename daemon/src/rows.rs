@@ -7,18 +7,30 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use sluice_balance::{
-    BindingStatus, Instant, RampUnit, ServiceId, ServiceStatus, Snapshot, State, VserverId,
-    VserverStatus,
+    BindingStatus, Instant, PersistenceTotals, RampUnit, ServiceId, ServiceStatus, Snapshot, State,
+    VserverId, VserverStatus,
 };
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
-use sluice_protocol::{Row, SlowStart, UdpStat};
+use sluice_protocol::{ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
 
 use crate::ns_conf::unix_ms;
 
 mod show;
 mod stat;
+
+/// Returns what `show lb parameter` answers.
+pub(crate) fn parameter(config: &Config, totals: PersistenceTotals) -> Row {
+    Row::Parameter(ParameterRow {
+        settings: config.parameter_options(),
+        persistence: PersistenceStat {
+            sessions: totals.entries,
+            sessions_max: totals.limit,
+            table_full: totals.overflows,
+        },
+    })
+}
 
 /// One moment.
 pub(crate) struct View<'a> {
@@ -116,6 +128,7 @@ impl<'a> View<'a> {
                 Ok(vservers.into_iter().map(row).collect())
             }
             Noun::None
+            | Noun::LbParameter
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion

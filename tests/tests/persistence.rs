@@ -40,3 +40,36 @@ fn clients_stay_with_their_service_and_are_counted() {
     let after: Vec<u8> = (0..3).map(|_| ask(11)).collect();
     assert!((b'1'..=b'3').all(|name| after.contains(&name)), "{after:?}");
 }
+
+#[test]
+fn a_full_table_is_seen_and_keeps_who_is_in_it() {
+    let (_services, rig) = rig("-persistenceType SOURCEIP");
+    let ask = |last| rig.greeting_to([127, 0, 0, last]);
+    rig.daemon.ok("set lb parameter -sessionsThreshold 2");
+    assert_eq!([ask(11), ask(12)], *b"12");
+    // Who finds no room is balanced, and those who did stay.
+    assert_eq!([ask(13), ask(13), ask(11), ask(12)], *b"3112");
+    let shown = rig.daemon.json("show lb parameter");
+    assert_eq!(shown["settings"]["sessionsThreshold"], "2");
+    let table = &shown["persistence"];
+    let numbers = [
+        &table["sessions"],
+        &table["sessions_max"],
+        &table["table_full"],
+    ];
+    assert_eq!(numbers.map(|number| number.as_u64()), [Some(2); 3]);
+    let text = rig.daemon.ok("show lb parameter");
+    assert!(
+        text.contains("\n\tHits without Session, Table Full: 2\n"),
+        "{text}"
+    );
+    sluice_tests::rig::eventually("the log says so", || {
+        let log = rig.daemon.log().join("\n");
+        log.matches("no room for more persistence entries").count() == 1
+    });
+    let saved = rig.daemon.ok("show ns runningConfig");
+    assert!(
+        saved.contains("\nset lb parameter -sessionsThreshold 2\nadd lb vserver "),
+        "{saved}"
+    );
+}

@@ -9,6 +9,7 @@
 
 mod config;
 mod layout;
+mod parameter;
 mod server;
 mod service;
 mod stat_service;
@@ -50,6 +51,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::ServiceStat(row) => services.push(row),
             Row::VserverStat(row) => vservers.push(row),
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
+            Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 use sluice_protocol::{
-    BoundService, BoundStat, ConfigStatus, PersistenceStat, ServerRow, ServerService, ServiceRow,
-    ServiceStat, SlowStart, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, ParameterRow, PersistenceStat, ServerRow, ServerService,
+    ServiceRow, ServiceStat, SlowStart, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -478,4 +478,32 @@ fn slow_start_of_a_new_service_is_shown_with_its_limit_its_share_and_its_end() {
         vserver::slow_start_now(&ramp),
         "at most 50 PER_SECOND, 12 of 340 requests in 7 s, until the rate is changed"
     );
+}
+
+#[test]
+fn parameters_show_the_options_there_are_and_the_persistence_table() {
+    let row = Row::Parameter(ParameterRow {
+        settings: settings(&[
+            ("httpOnlyCookieFlag", "DISABLED"),
+            ("usePortForHashLb", "NO"),
+            ("lbHashAlgorithm", "JARH"),
+            ("dbsttl", "7"),
+            ("cookiePassphrase", "secret"),
+        ]),
+        persistence: PersistenceStat {
+            sessions: 2,
+            sessions_max: 150_000,
+            table_full: 1,
+        },
+    });
+    let expected = "Global LB parameters:
+\tPersistence Cookie HttpOnly Flag: DISABLED
+\tUse port for hash LB: NO
+\tLB Hash Algorithm: JARH
+\tTTL for Domain Based Server: 7 secs
+\tSessions Threshold: 150000
+\tCurrent Persistence Sessions: 2
+\tHits without Session, Table Full: 1
+";
+    assert_eq!(show(&[row], Form::List), expected);
 }

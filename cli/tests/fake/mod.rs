@@ -243,6 +243,7 @@ fn names(noun: Noun) -> Vec<Reply> {
         Noun::Server => &["web_only"],
         Noun::None
         | Noun::Service
+        | Noun::LbParameter
         | Noun::NsConfig
         | Noun::NsRunningConfig
         | Noun::NsVersion

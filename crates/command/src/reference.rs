@@ -27,6 +27,7 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         Noun::Server
         | Noun::Service
         | Noun::LbVserver
+        | Noun::LbParameter
         | Noun::NsConfig
         | Noun::NsRunningConfig
         | Noun::NsVersion

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use sluice_balance::{ServiceId, ServiceSettings, VserverId, Weight};
+use sluice_balance::{ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
 use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render};
 
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
@@ -83,6 +83,11 @@ impl Config {
         service.core(self.server_of(service))
     }
 
+    /// Returns what the core knows of a virtual server.
+    pub fn core_of_vserver(&self, vserver: &Vserver) -> VserverSettings {
+        vserver.core(&self.objects.parameter)
+    }
+
     /// Returns the names of all objects of a noun, in the order of their creation.
     pub fn names(&self, noun: Noun) -> Vec<String> {
         match noun {
@@ -96,6 +101,7 @@ impl Config {
                 .map(|vserver| vserver.name.clone())
                 .collect(),
             Noun::None
+            | Noun::LbParameter
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion
@@ -113,8 +119,10 @@ impl Config {
     pub fn commands(&self) -> Vec<Command> {
         let servers = self.servers().map(Server::saved);
         let services = self.services().map(Service::saved);
+        let parameter = self.objects.parameter.saved();
         let vservers = self.vservers().map(Vserver::saved);
-        let mut commands: Vec<Command> = servers.chain(services).chain(vservers).collect();
+        let objects = servers.chain(services).chain(parameter).chain(vservers);
+        let mut commands: Vec<Command> = objects.collect();
         for vserver in self.vservers() {
             let bindings = vserver.bindings().iter();
             commands.extend(bindings.map(|binding| self.saved_binding(vserver, *binding)));
@@ -147,13 +155,15 @@ impl Config {
     }
 }
 
-/// Two configurations are equal when they have the same objects in the same order and the same
-/// bindings; the numbers behind the names are not looked at.
+/// Two configurations are equal when they have the same objects in the same order with the same
+/// options and bindings; the numbers behind the names are not looked at.
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
-        self.servers()
-            .map(server_view)
-            .eq(other.servers().map(server_view))
+        self.objects.parameter == other.objects.parameter
+            && self
+                .servers()
+                .map(server_view)
+                .eq(other.servers().map(server_view))
             && self
                 .services()
                 .map(service_view)

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use sluice_balance::{
-    AddressMask, HashSettings, Method, Persistence, PersistenceKind, PersistenceTimeout, RampUnit,
+    AddressMask, Method, Persistence, PersistenceKind, PersistenceTimeout, RampUnit,
     SkipPersistence, SlowStart,
 };
 use sluice_command::{Command, Fault, Key};
@@ -31,12 +31,9 @@ pub(crate) fn method(settings: &Settings) -> Method {
     }
 }
 
-/// Returns how a virtual server hashes.
-pub(crate) fn hash(settings: &Settings) -> HashSettings {
-    HashSettings {
-        mask: mask(settings, Key::Netmask, Key::V6NetmaskLen),
-        ..HashSettings::default()
-    }
+/// Returns which bits of an address a virtual server hashes.
+pub(crate) fn hash_mask(settings: &Settings) -> AddressMask {
+    mask(settings, Key::Netmask, Key::V6NetmaskLen)
 }
 
 /// Returns how new services are brought in.

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use sluice_balance::{Protocol, ServiceId, VserverId, Weight};
 
 use crate::object::{Binding, Server, Service, Vserver};
+use crate::parameter::Parameter;
 use crate::registry::Registry;
 
 /// One step of a plan.
@@ -28,6 +29,7 @@ pub(crate) enum Edit {
     Bind(VserverId, Binding),
     SetWeight(VserverId, Binding),
     Unbind(VserverId, ServiceId),
+    Parameter(Parameter),
 }
 
 /// All objects, and the indexes that make checking a command cheap.
@@ -36,6 +38,7 @@ pub(crate) struct Objects {
     pub(crate) servers: Registry<Server>,
     pub(crate) services: Registry<Service>,
     pub(crate) vservers: Registry<Vserver>,
+    pub(crate) parameter: Parameter,
     /// The services of each server that has some.
     pub(crate) of_server: HashMap<String, BTreeSet<ServiceId>>,
     /// The virtual servers each bound service is bound to.
@@ -74,6 +77,7 @@ impl Objects {
                 bindings.retain(|binding| binding.service != service);
                 self.forget_binding(vserver, service);
             }
+            Edit::Parameter(parameter) => self.parameter = parameter,
         }
     }
 

@@ -16,6 +16,7 @@ mod choosing;
 mod edit;
 mod load;
 mod object;
+mod parameter;
 mod plan;
 mod refusal;
 mod registry;

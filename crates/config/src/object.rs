@@ -7,6 +7,7 @@ use sluice_balance::{Protocol, ServiceId, ServiceSettings, VserverId, VserverSet
 use sluice_command::{Command, Key, Noun, Value, Verb};
 
 use crate::choosing;
+use crate::parameter::Parameter;
 use crate::settings::Settings;
 use crate::words::command;
 
@@ -237,13 +238,13 @@ impl Vserver {
     }
 
     /// Returns what the core needs to know.
-    pub(crate) fn core(&self) -> VserverSettings {
+    pub(crate) fn core(&self, parameter: &Parameter) -> VserverSettings {
         VserverSettings {
             protocol: self.service_type.protocol(),
             listen: self.listen.socket(),
             enabled: self.enabled,
             method: choosing::method(&self.settings),
-            hash: choosing::hash(&self.settings),
+            hash: parameter.hash(choosing::hash_mask(&self.settings)),
             idle: self.settings.idle(Key::CltTimeout),
             backup: sluice_balance::Backup::default(),
             health_threshold: sluice_balance::Percent::ZERO,

@@ -43,12 +43,26 @@ impl Config {
             Noun::Server => self.plan_server(command),
             Noun::Service => self.plan_service(command),
             Noun::LbVserver => self.plan_vserver(command),
+            Noun::LbParameter => self.plan_parameter(command),
             Noun::None
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion
             | Noun::ProtocolUdp => Err(refusal::not_configuring()),
         }
+    }
+
+    /// Plans to add or change a virtual server; `after` has no bindings.
+    pub(crate) fn put_vserver(&self, plan: &mut Plan, before: Option<&Vserver>, after: Vserver) {
+        let core = self.core_of_vserver(&after);
+        match before {
+            None => plan.changes.push(Change::AddVserver(after.id, core)),
+            Some(before) if self.core_of_vserver(before) != core => {
+                plan.changes.push(Change::SetVserver(after.id, core));
+            }
+            Some(_) => {}
+        }
+        plan.edits.push(Edit::Vserver(after));
     }
 
     /// Takes a plan into effect.
@@ -84,19 +98,6 @@ impl Plan {
         if before != after {
             self.changes.push(Change::SetService(id, after));
         }
-    }
-
-    /// Adds or changes a virtual server; `after` has no bindings.
-    pub(crate) fn put_vserver(&mut self, before: Option<&Vserver>, after: Vserver) {
-        let core = after.core();
-        match before {
-            None => self.changes.push(Change::AddVserver(after.id, core)),
-            Some(before) if before.core() != core => {
-                self.changes.push(Change::SetVserver(after.id, core));
-            }
-            Some(_) => {}
-        }
-        self.edits.push(Edit::Vserver(after));
     }
 
     /// Sets the options a command gives, and returns how many there were.

@@ -58,6 +58,14 @@ pub(crate) fn server_in_use(services: &[&str]) -> Fault {
     )
 }
 
+/// The service is bound, and what is bound may not go.
+pub(crate) fn service_in_use(vserver: &str, service: &str) -> Fault {
+    let (quoted, service) = (quote(vserver), quote(service));
+    Fault::new(catalogue::RESOURCE_IN_USE)
+        .with_details(format!("lb vserver {vserver}"))
+        .with_hint(format!("unbind lb vserver {quoted} {service}"))
+}
+
 /// `set` or `unset` names no option.
 pub(crate) fn nothing_to_set() -> Fault {
     Fault::new(catalogue::NO_ARGUMENTS_TO_SET)

@@ -97,6 +97,10 @@ impl Config {
             if !gone.insert(service.id) {
                 return Err(refusal::missing("name", name, "service"));
             }
+            let bound = self.vservers_of(service).next();
+            if let Some(vserver) = bound.filter(|_| !self.objects.parameter.lets_bound_go()) {
+                return Err(refusal::service_in_use(&vserver.name, &service.name));
+            }
             for vserver in self.vservers_of(service) {
                 plan.changes.push(Change::Unbind(vserver.id, service.id));
                 plan.edits.push(Edit::Unbind(vserver.id, service.id));

@@ -4,6 +4,7 @@ mod changes;
 mod choosing;
 mod faults;
 mod load;
+mod parameter;
 mod random;
 mod saved;
 mod warnings;
@@ -49,6 +50,11 @@ fn refused(config: &Config, line: &str) -> String {
     };
     assert_eq!(config.render(), before, "{line}");
     format!("{} {fault}", fault.code)
+}
+
+/// Returns what the core knows of the virtual server `v1`.
+fn core(config: &Config) -> VserverSettings {
+    config.core_of_vserver(config.vserver("v1").unwrap())
 }
 
 fn tcp_service(address: &str) -> ServiceSettings {

@@ -54,7 +54,7 @@ impl Config {
         choosing::check_backup_method(command, &vserver.settings)?;
         let idle = choosing::idle_options(command, &vserver.settings);
         plan.warnings.extend(idle);
-        plan.put_vserver(None, vserver);
+        self.put_vserver(&mut plan, None, vserver);
         Ok(plan)
     }
 
@@ -77,7 +77,7 @@ impl Config {
             after.listen = words::listen_at(address, before.listen.port())?;
             self.check_listener(&after)?;
         }
-        plan.put_vserver(Some(before), after);
+        self.put_vserver(&mut plan, Some(before), after);
         self.set_weight(&mut plan, before, command)?;
         Ok(plan)
     }
@@ -87,7 +87,7 @@ impl Config {
         let mut after = before.draft();
         after.settings = without_options(command, &before.settings)?;
         let mut plan = Plan::default();
-        plan.put_vserver(Some(before), after);
+        self.put_vserver(&mut plan, Some(before), after);
         Ok(plan)
     }
 
@@ -111,7 +111,7 @@ impl Config {
             let before = self.find_vserver(name)?;
             let mut after = before.draft();
             after.enabled = enabled;
-            plan.put_vserver(Some(before), after);
+            self.put_vserver(&mut plan, Some(before), after);
         }
         Ok(plan)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use sluice_balance::{Change, Instant, Output, Protocol, Snapshot, VserverId};
+use sluice_balance::{Change, Instant, Output, PersistenceTotals, Protocol, Snapshot, VserverId};
 
 use crate::clock;
 use crate::listeners::{Listeners, Prepared};
@@ -125,6 +125,13 @@ impl Dataplane {
         let now = clock::now();
         self.shared
             .with_engine_as_controller(|engine| engine.snapshot(now))
+    }
+
+    /// Shows how many persistence entries there are and may be.
+    pub fn persistence_totals(&self) -> PersistenceTotals {
+        let now = clock::now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.persistence_totals(now))
     }
 
     /// Shows the UDP sessions and what was dropped.

@@ -25,6 +25,8 @@ pub enum Row {
     VserverStat(VserverStat),
     /// `stat protocol udp`
     UdpStat(UdpStat),
+    /// `show lb parameter`
+    Parameter(ParameterRow),
     /// `show ns config`
     Config(ConfigStatus),
 }
@@ -214,7 +216,7 @@ pub struct VserverStat {
     pub bound: Option<Vec<BoundStat>>,
 }
 
-/// The persistence of a virtual server; in an lb group, that of the group.
+/// The persistence of a virtual server, in an lb group that of the group; or of all together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistenceStat {
     /// Clients that stay with a service now.
@@ -223,6 +225,15 @@ pub struct PersistenceStat {
     pub sessions_max: u64,
     /// Requests that were balanced without persistence because there were as many.
     pub table_full: u64,
+}
+
+/// What holds for all virtual servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParameterRow {
+    /// Options in force.
+    pub settings: BTreeMap<String, String>,
+    /// The persistence of all virtual servers together.
+    pub persistence: PersistenceStat,
 }
 
 /// A bound service in the statistics of its virtual server. `hits` and `active` are those through this

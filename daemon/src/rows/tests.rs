@@ -365,6 +365,25 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
 }
 
 #[test]
+fn show_lb_parameter_gives_options_and_the_persistence_of_all() {
+    let world = World::new();
+    let totals = PersistenceTotals {
+        entries: 501,
+        limit: 502,
+        overflows: 503,
+    };
+    let expected = ParameterRow {
+        settings: world.config.parameter_options(),
+        persistence: PersistenceStat {
+            sessions: 501,
+            sessions_max: 502,
+            table_full: 503,
+        },
+    };
+    assert_eq!(parameter(&world.config, totals), Row::Parameter(expected));
+}
+
+#[test]
 fn a_name_that_does_not_exist_is_named_in_the_refusal() {
     let mut world = World::new();
     for line in [

@@ -8,6 +8,7 @@ fn names(noun: Noun) -> Vec<String> {
         Noun::Service => &["s1", "s2", "my svc"],
         Noun::LbVserver => &["v1", "v2"],
         Noun::None
+        | Noun::LbParameter
         | Noun::NsConfig
         | Noun::NsRunningConfig
         | Noun::NsVersion

@@ -63,6 +63,15 @@ fn words_may_be_cut_and_written_in_any_case() {
             "set lb vserver v -weight 10 s1",
             "set lb vserver v -weight 10 s1",
         ),
+        (
+            "set lb par -sess 300000 -lbhasha jarh",
+            "set lb parameter -sessionsThreshold 300000 -lbHashAlgorithm JARH",
+        ),
+        ("sh parameter", "show lb parameter"),
+        (
+            "unset lb parameter -useport",
+            "unset lb parameter -usePortForHashLb",
+        ),
         ("quit", "quit"),
         ("help add lb vserver", "help add lb vserver"),
         ("help", "help"),

@@ -5,6 +5,7 @@
 //! rows a command can take share a spelling, every key has a row, every text is filled in, every
 //! choice has at least one value, and a default is a value its row accepts.
 
+mod lb_parameter;
 mod lb_vserver;
 mod ns;
 mod server;
@@ -25,6 +26,7 @@ pub static NOUNS: &[&NounSpec] = &[
     &ns::PROTOCOL_UDP,
     &server::SERVER,
     &service::SERVICE,
+    &lb_parameter::LB_PARAMETER,
     &lb_vserver::LB_VSERVER,
     &shell::SHELL,
 ];
@@ -60,6 +62,7 @@ pub struct NounSpec {
     /// What can be done to it.
     pub commands: &'static [CommandSpec],
     /// The options of `add`, in the order they are saved; `set` and `unset` take those that say so.
+    /// Without an `add`, those of the `set` that is saved.
     pub options: &'static [ArgSpec],
     /// What it is, one sentence without a full stop.
     pub help: &'static str,
@@ -311,6 +314,7 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::Server => &server::SERVER,
         Noun::Service => &service::SERVICE,
         Noun::LbVserver => &lb_vserver::LB_VSERVER,
+        Noun::LbParameter => &lb_parameter::LB_PARAMETER,
         Noun::NsConfig => &ns::CONFIG,
         Noun::NsRunningConfig => &ns::RUNNING_CONFIG,
         Noun::NsVersion => &ns::VERSION,

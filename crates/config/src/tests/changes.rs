@@ -7,7 +7,7 @@ use sluice_balance::{
     VserverSettings,
 };
 
-use super::{SITE, configured, planned, run, tcp_service, tcp_vserver, weight};
+use super::{SITE, configured, core, planned, run, tcp_service, tcp_vserver, weight};
 
 const S1: ServiceId = ServiceId(1);
 const S2: ServiceId = ServiceId(2);
@@ -122,7 +122,7 @@ fn every_method_reaches_the_core() {
         ("RANDOM", Method::Random),
     ] {
         let config = configured(&[&format!("add lb vserver v1 TCP -lbMethod {word}")]);
-        assert_eq!(config.vserver("v1").unwrap().core().method, method);
+        assert_eq!(core(&config).method, method);
     }
 }
 
@@ -353,16 +353,16 @@ fn a_service_moves_to_another_address() {
 fn set_without_a_unit_keeps_the_unit() {
     let mut config = configured(&["add lb vserver v1 TCP -newServiceRequest 25 PERCENT"]);
     run(&mut config, "set lb vserver v1 -newServiceRequest 10");
-    let slow_start = config.vserver("v1").unwrap().core().slow_start;
+    let slow_start = core(&config).slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (10, RampUnit::Percent));
     run(&mut config, "unset lb vserver v1 -newServiceRequest");
-    let slow_start = config.vserver("v1").unwrap().core().slow_start;
+    let slow_start = core(&config).slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (0, RampUnit::Percent));
     run(
         &mut config,
         "set lb vserver v1 -newServiceRequestRate 5 REQUESTS",
     );
-    let slow_start = config.vserver("v1").unwrap().core().slow_start;
+    let slow_start = core(&config).slow_start;
     assert_eq!((slow_start.rate, slow_start.unit), (5, RampUnit::PerSecond));
 }
 

@@ -5,7 +5,7 @@ use sluice_balance::{
     VserverId, VserverSettings,
 };
 
-use super::{configured, planned, refused, run, tcp_vserver};
+use super::{configured, core, planned, refused, run, tcp_vserver};
 use crate::Config;
 
 fn by_source() -> Persistence {
@@ -29,7 +29,7 @@ fn mask(v4: &str, v6: u64) -> AddressMask {
 /// Returns what a virtual server with these options tells the core of its persistence.
 fn persistence(options: &str) -> Option<Persistence> {
     let config = configured(&[&format!("add lb vserver v1 TCP {options}")]);
-    config.vserver("v1").unwrap().core().persistence
+    core(&config).persistence
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_does_nothing_without_persistence_says_so() {
 fn the_masks_of_a_hash_and_the_identity_of_a_service_reach_the_core() {
     let line = "add lb vserver v1 TCP -lbMethod SOURCEIPHASH -netmask 255.255.0.0 -v6netmasklen 48";
     let mut config = configured(&[line]);
-    let hash = config.vserver("v1").unwrap().core().hash;
+    let hash = core(&config).hash;
     assert_eq!(hash.mask, mask("255.255.0.0", 48));
     assert_eq!(
         planned(&config, "set lb vserver v1 -cltTimeout 5").warnings,

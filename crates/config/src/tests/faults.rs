@@ -289,6 +289,8 @@ fn a_command_that_was_never_parsed_is_a_fault_and_not_a_panic() {
         Key::CltTimeout,
         Key::LbMethod,
         Key::Weight,
+        Key::SessionsThreshold,
+        Key::LbHashFingers,
         Key::NewServiceRequest,
         Key::NewServiceRequestUnit,
         Key::Words,
@@ -347,7 +349,13 @@ const VERBS: [Verb; 9] = [
     Verb::Show,
 ];
 
-const NOUNS: [Noun; 4] = [Noun::None, Noun::Server, Noun::Service, Noun::LbVserver];
+const NOUNS: [Noun; 5] = [
+    Noun::None,
+    Noun::Server,
+    Noun::Service,
+    Noun::LbVserver,
+    Noun::LbParameter,
+];
 
 #[test]
 fn set_and_unset_without_options_are_refused() {

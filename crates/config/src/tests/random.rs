@@ -10,8 +10,9 @@ use super::saved::reloaded;
 use crate::{Config, plan_line};
 
 /// What a listener of the changes knows.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 struct Told {
+    sessions: u32,
     services: BTreeMap<ServiceId, ServiceSettings>,
     vservers: BTreeMap<VserverId, (VserverSettings, Vec<(ServiceId, Weight)>)>,
 }
@@ -41,7 +42,10 @@ impl Told {
             }
             Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
             Change::EnableVserver(id) => assert!(self.vservers.contains_key(&id)),
-            Change::SetPersistenceLimit(_) => {}
+            Change::SetPersistenceLimit(sessions) => {
+                assert_ne!(self.sessions, sessions);
+                self.sessions = sessions;
+            }
             Change::Bind(bind) => {
                 assert!(self.services.contains_key(&bind.service));
                 self.bindings(bind.vserver)
@@ -69,9 +73,13 @@ impl Told {
         let vservers = config.vservers().map(|vserver| {
             let bindings = vserver.bindings().iter();
             let bindings = bindings.map(|binding| (binding.service, binding.weight));
-            (vserver.id(), (vserver.core(), bindings.collect()))
+            (
+                vserver.id(),
+                (config.core_of_vserver(vserver), bindings.collect()),
+            )
         });
         Self {
+            sessions: config.objects.parameter.sessions(),
             services: services
                 .map(|service| (service.id(), config.core_of(service)))
                 .collect(),
@@ -114,6 +122,8 @@ fn line() -> impl Strategy<Value = String> {
         1 => server().prop_map(|s| format!("rm server {s}")),
         1 => service().prop_map(|s| format!("rm service {s}")),
         1 => (vserver(), vserver()).prop_map(|(a, b)| format!("rm lb vserver {a} {b}")),
+        1 => parameter_option().prop_map(|o| format!("set lb parameter {o}")),
+        1 => Just("unset lb parameter -sessionsThreshold -usePortForHashLb".to_owned()),
         1 => (switch(), server()).prop_map(|(word, s)| format!("{word} server {s}")),
         1 => (switch(), service()).prop_map(|(word, s)| format!("{word} service {s}")),
         1 => (switch(), vserver()).prop_map(|(word, v)| format!("{word} lb vserver {v}")),
@@ -159,13 +169,25 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+fn parameter_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "-sessionsThreshold 5",
+        "-sessionsThreshold 150000 -lbHashAlgorithm PRAC",
+        "-lbHashAlgorithm JARH -lbHashFingers 1024",
+        "-usePortForHashLb NO -dbsttl 7",
+        "-allowBoundSvcRemoval DISABLED",
+        "-allowBoundSvcRemoval ENABLED",
+        "-cookiePassphrase \"a b\" -startupRRFactor 9",
+    ])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_saved_and_read_again_is_the_same(lines in prop::collection::vec(line(), 0..60)) {
         let mut config = Config::new();
-        let mut told = Told::default();
+        let mut told = Told::of(&config);
         for line in &lines {
             let before = config.render();
             let planned = plan_line(&config, line);

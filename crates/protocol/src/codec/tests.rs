@@ -8,8 +8,9 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, Hello, PersistenceStat, Reply, Request, Row, ServerRow,
-    ServerService, ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, Hello, ParameterRow, PersistenceStat, Reply, Request,
+    Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow,
+    VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -104,6 +105,10 @@ fn rows() -> Vec<Row> {
         Row::Vserver(vserver_row()),
         Row::ServiceStat(service_stat()),
         Row::VserverStat(vserver_stat()),
+        Row::Parameter(ParameterRow {
+            settings: settings(),
+            persistence: persistence_stat(),
+        }),
         Row::Config(ConfigStatus {
             path: "/etc/sluice/ns.conf".to_owned(),
             system_unix_ms: 1,
@@ -113,6 +118,14 @@ fn rows() -> Vec<Row> {
             boot_failures: vec!["ns.conf:3: ERROR: No such command".to_owned()],
         }),
     ]
+}
+
+fn persistence_stat() -> PersistenceStat {
+    PersistenceStat {
+        sessions: 12,
+        sessions_max: 13,
+        table_full: 14,
+    }
 }
 
 fn server_row() -> ServerRow {
@@ -219,11 +232,7 @@ fn vserver_stat() -> VserverStat {
         response_bytes_per_s: 9,
         packets_received: 10,
         packets_sent: 11,
-        persistence: Some(PersistenceStat {
-            sessions: 12,
-            sessions_max: 13,
-            table_full: 14,
-        }),
+        persistence: Some(persistence_stat()),
         bound: Some(vec![BoundStat {
             name: "s1".to_owned(),
             address: "10.0.0.1".to_owned(),

@@ -1,0 +1,134 @@
+//! What holds for all virtual servers: `lb parameter`.
+
+use std::collections::BTreeMap;
+
+use sluice_balance::{AddressMask, Change, Fingers, HashAlgorithm, HashSettings};
+use sluice_command::{Command, Fault, Key, Noun, Verb};
+
+use crate::edit::Edit;
+use crate::plan::without_options;
+use crate::settings::Settings;
+use crate::words::command as line;
+use crate::{Config, Plan, refusal};
+
+/// The options of all virtual servers together: one set, at its defaults until it is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    settings: Settings,
+}
+
+impl Parameter {
+    /// Returns the most persistence entries.
+    pub(crate) fn sessions(&self) -> u32 {
+        let sessions = self.settings.number(Key::SessionsThreshold);
+        u32::try_from(sessions).expect(TABLE)
+    }
+
+    /// Returns how a virtual server hashes that looks at these bits of an address.
+    pub(crate) fn hash(&self, mask: AddressMask) -> HashSettings {
+        let fingers = self.settings.number(Key::LbHashFingers);
+        let fingers = Fingers::new(fingers).expect(TABLE);
+        HashSettings {
+            mask,
+            use_port: self.is(Key::UsePortForHashLb, "YES"),
+            algorithm: match self.settings.word(Key::LbHashAlgorithm).as_deref() {
+                Some("PRAC") => HashAlgorithm::Prac(fingers),
+                Some("JARH") => HashAlgorithm::Jarh(fingers),
+                Some(_) | None => HashAlgorithm::Default,
+            },
+        }
+    }
+
+    /// Tells whether a service that is bound can be removed.
+    pub(crate) fn lets_bound_go(&self) -> bool {
+        self.is(Key::AllowBoundSvcRemoval, "ENABLED")
+    }
+
+    /// Returns the line that makes it so, if that takes one.
+    pub(crate) fn saved(&self) -> Option<Command> {
+        let options = self.settings.saved(true);
+        (!options.is_empty()).then(|| line(Verb::Set, Noun::LbParameter, [], options))
+    }
+
+    /// Says which options of a command do nothing together with the others.
+    fn idle_options(&self, command: &Command) -> Option<String> {
+        let option = self.settings.given(command, Key::LbHashFingers)?;
+        self.is(Key::LbHashAlgorithm, "DEFAULT")
+            .then(|| format!("-{option} has no effect with -lbHashAlgorithm DEFAULT"))
+    }
+
+    fn is(&self, key: Key, word: &str) -> bool {
+        self.settings.word(key).as_deref() == Some(word)
+    }
+}
+
+impl Default for Parameter {
+    fn default() -> Self {
+        Self {
+            settings: Settings::new(Noun::LbParameter, ""),
+        }
+    }
+}
+
+impl Config {
+    /// Returns the options of all virtual servers together, by the spelling of the table.
+    pub fn parameter_options(&self) -> BTreeMap<String, String> {
+        self.objects.parameter.settings.all()
+    }
+
+    pub(crate) fn plan_parameter(&self, command: &Command) -> Result<Plan, Fault> {
+        match command.verb {
+            Verb::Set => self.set_parameter(command),
+            Verb::Unset => self.unset_parameter(command),
+            Verb::Add
+            | Verb::Rm
+            | Verb::Enable
+            | Verb::Disable
+            | Verb::Bind
+            | Verb::Unbind
+            | Verb::Show
+            | Verb::Stat
+            | Verb::Save
+            | Verb::Batch
+            | Verb::Help
+            | Verb::Exit
+            | Verb::Quit => Err(refusal::not_configuring()),
+        }
+    }
+
+    fn set_parameter(&self, command: &Command) -> Result<Plan, Fault> {
+        let mut after = self.objects.parameter.clone();
+        let mut plan = Plan::default();
+        if plan.take_options(command, &mut after.settings)? == 0 {
+            return Err(refusal::nothing_to_set());
+        }
+        let idle = after.idle_options(command);
+        plan.warnings.extend(idle);
+        self.put_parameter(&mut plan, after);
+        Ok(plan)
+    }
+
+    fn unset_parameter(&self, command: &Command) -> Result<Plan, Fault> {
+        let settings = without_options(command, &self.objects.parameter.settings)?;
+        let mut plan = Plan::default();
+        self.put_parameter(&mut plan, Parameter { settings });
+        Ok(plan)
+    }
+
+    fn put_parameter(&self, plan: &mut Plan, after: Parameter) {
+        let before = &self.objects.parameter;
+        if before.sessions() != after.sessions() {
+            let limit = Change::SetPersistenceLimit(after.sessions());
+            plan.changes.push(limit);
+        }
+        for vserver in self.vservers() {
+            let core = vserver.core(&after);
+            if vserver.core(before) != core {
+                plan.changes.push(Change::SetVserver(vserver.id, core));
+            }
+        }
+        plan.edits.push(Edit::Parameter(after));
+    }
+}
+
+const TABLE: &str = "the table has the bounds of the core";
