@@ -1,6 +1,6 @@
 //! What the configuration says about the backups of a virtual server.
 
-use crate::{Percent, VserverId};
+use crate::{Percent, PersistenceTimeout, VserverId};
 
 /// Who serves the flows of a virtual server that cannot take them itself.
 ///
@@ -26,12 +26,19 @@ pub struct Backup {
 
 /// When a virtual server that is UP spills: passes new flows on to its backups.
 ///
-/// It is asked anew for each flow, so that the first flow after the load has fallen is its own
+/// It is asked anew for each flow of a client that keeps to nobody, so that the first flow after the load has fallen is its own
 /// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spillover {
     /// What is compared with what.
     pub method: SpilloverMethod,
+    /// For how long after its last flow a client keeps to the virtual server, primary or backup, by
+    /// which its first flow was served, whatever the thresholds say; `None` is not at all.
+    ///
+    /// A client is its address. It moves when that virtual server cannot take a flow for another
+    /// reason; but while the primary is DOWN or disabled who comes to a backup keeps to nothing, and
+    /// who keeps to the primary goes on doing so.
+    pub persistence: Option<PersistenceTimeout>,
     /// What becomes of a flow that no backup can take either.
     pub action: SpilloverAction,
 }

@@ -101,7 +101,7 @@ pub enum Diversion {
     /// That one is DOWN, or disabled.
     Down,
     /// That one has no room: it spills, or all its services that are UP are full or failed this
-    /// flow.
+    /// flow; or the client keeps to the backup since it had none.
     Spillover,
 }
 

@@ -92,9 +92,8 @@ impl Engine {
         let vserver = Vserver::new(settings.clone(), now);
         let former = self.vservers.insert(id, vserver);
         assert!(former.is_none(), "virtual server {} exists already", id.0);
-        if let Some(persistence) = &settings.persistence {
-            self.persistence.join(id, persistence, now);
-        }
+        self.join_persistence(id, now);
+        self.set_keeping(id, None, now);
         self.open_listener(id, settings);
     }
 
@@ -102,8 +101,10 @@ impl Engine {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         let former = (vserver.settings.listen, vserver.settings.protocol);
         let table = vserver.table(id);
+        let keeps = vserver.keeps(id);
         vserver.set(settings.clone(), &self.services, now);
         self.set_persistence(id, table, now);
+        self.set_keeping(id, keeps, now);
         if former != (settings.listen, settings.protocol) {
             let (listen, protocol) = former;
             if listen.is_some() {
@@ -126,6 +127,9 @@ impl Engine {
     fn remove_vserver(&mut self, id: VserverId) {
         let vserver = self.vservers.remove(&id).expect(PLANNED);
         self.drop_persistence(id, &vserver);
+        if let Some(keeps) = vserver.keeps(id) {
+            self.persistence.leave(id, keeps);
+        }
         for binding in &vserver.bindings {
             let service = self.services.at_mut(binding.slot);
             service.bound_by.retain(|bound_by| *bound_by != id);

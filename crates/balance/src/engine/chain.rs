@@ -4,8 +4,9 @@
 //! if the plan were broken and the chain a circle.
 
 use super::Engine;
+use super::keep::Keeper;
 use crate::persistence::{Held, TableKey};
-use crate::vserver::{Chosen, Denial, Question, Vserver};
+use crate::vserver::{Chosen, Denial, Question, Thresholds, Vserver};
 use crate::{Diversion, Refusal, SpilloverAction, State, VserverId};
 
 /// Who takes a flow.
@@ -19,16 +20,34 @@ pub(super) struct Served {
     pub(super) held: Option<Held>,
     /// Why the virtual server that was dialled does not serve it.
     pub(super) diversion: Option<Diversion>,
+    /// What to note of the virtual server that serves it, if clients keep to one.
+    pub(super) keeper: Option<Keeper>,
 }
 
 impl Engine {
     /// Finds who takes a flow for `dialled`; counts nothing but the choice itself.
     ///
+    /// # Errors
+    /// Why `dialled` cannot take it, if no backup can either.
+    pub(super) fn serve(
+        &mut self,
+        dialled: VserverId,
+        question: &Question<'_>,
+    ) -> Result<Served, Refusal> {
+        let vserver = self.vservers.get(&dialled).ok_or(Refusal::NoVserver)?;
+        match vserver.keeps(dialled) {
+            Some(table) => self.serve_keeping(dialled, table, question),
+            None => self.serve_anew(dialled, question),
+        }
+    }
+
+    /// Finds who takes a flow of a client that keeps to nobody.
+    ///
     /// Who spills and is told to take what nobody else can is asked once more after all others.
     ///
     /// # Errors
     /// Why `dialled` cannot take it, if no backup can either.
-    pub(super) fn serve(
+    pub(super) fn serve_anew(
         &mut self,
         dialled: VserverId,
         question: &Question<'_>,
@@ -49,7 +68,7 @@ impl Engine {
         denial: Denial,
         question: &Question<'_>,
     ) -> Option<Served> {
-        let accepts = |vserver: &Vserver| {
+        let accepts = |(_, vserver): (_, &Vserver)| {
             let spillover = vserver.settings.backup.spillover;
             spillover.is_some_and(|own| own.action == SpilloverAction::Accept)
         };
@@ -57,7 +76,7 @@ impl Engine {
             return None;
         }
         let question = Question {
-            accepts: true,
+            thresholds: Thresholds::Accept,
             ..*question
         };
         match self.choose(dialled, &question)? {
@@ -93,14 +112,15 @@ impl Engine {
     /// Returns the state that clients of a virtual server see: UP while it or a backup of it is UP,
     /// else its own.
     pub(super) fn effective_state(&self, id: VserverId, vserver: &Vserver) -> State {
-        let is_up = self.chain(id).any(|one| one.state == State::Up);
+        let is_up = self.chain(id).any(|(_, one)| one.state == State::Up);
         if is_up { State::Up } else { vserver.state }
     }
 
     /// Goes over a virtual server and its backups.
-    fn chain(&self, id: VserverId) -> impl Iterator<Item = &Vserver> {
-        let next = |one: &&Vserver| self.vservers.get(&one.settings.backup.vserver?);
-        std::iter::successors(self.vservers.get(&id), next).take(self.vservers.len())
+    pub(super) fn chain(&self, id: VserverId) -> impl Iterator<Item = (VserverId, &Vserver)> {
+        let find = |id| Some((id, self.vservers.get(&id)?));
+        let next = move |one: &(VserverId, &Vserver)| find(one.1.settings.backup.vserver?);
+        std::iter::successors(find(id), next).take(self.vservers.len())
     }
 
     fn backup_of(&self, id: VserverId) -> Option<VserverId> {
@@ -108,7 +128,11 @@ impl Engine {
     }
 
     /// Lets one virtual server choose; none if it does not exist.
-    fn choose(&mut self, id: VserverId, question: &Question<'_>) -> Option<Result<Served, Denial>> {
+    pub(super) fn choose(
+        &mut self,
+        id: VserverId,
+        question: &Question<'_>,
+    ) -> Option<Result<Served, Denial>> {
         let vserver = self.vservers.get_mut(&id)?;
         let table = vserver.table(id);
         let held = table.and_then(|table| {
@@ -128,6 +152,7 @@ impl Engine {
             table,
             held,
             diversion: None,
+            keeper: None,
         }))
     }
 }

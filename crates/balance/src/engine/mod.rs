@@ -7,6 +7,7 @@
 mod answers;
 mod apply;
 mod chain;
+mod keep;
 mod status;
 mod sticky;
 
@@ -20,7 +21,7 @@ use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP, RECENT_SPAN, Recent};
 use crate::services::Services;
 use crate::timeline::Timeline;
-use crate::vserver::{Question, Vserver};
+use crate::vserver::{Question, Thresholds, Vserver};
 use crate::waiting::Flows;
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
@@ -112,7 +113,7 @@ impl Engine {
             now,
             base: self.window_times.base_slot(),
             recent: self.recent(),
-            accepts: false,
+            thresholds: Thresholds::Hold,
         };
         let dialled = vserver;
         let served = self.serve(dialled, &question);
@@ -152,6 +153,9 @@ impl Engine {
             let front = self.vservers.get_mut(&dialled).expect(SERVES);
             front.diverted.active += 1;
             *front.diverted.hits_mut(diversion) += u64::from(first);
+        }
+        if let Some(keeper) = served.keeper {
+            self.note_keeper(keeper, served.by, &question);
         }
         if let Some(table) = served.table {
             let kept = served.held.filter(|_| chosen.keeps_entry);

@@ -2,7 +2,7 @@
 //! and cleared.
 
 use super::Engine;
-use crate::persistence::{Held, Scope, TableKey, Tables};
+use crate::persistence::{Held, Scope, StickTo, TableKey, Tables};
 use crate::services::Services;
 use crate::vserver::{Binding, Vserver};
 use crate::{
@@ -70,7 +70,19 @@ impl Engine {
         if let Some(held) = kept {
             return self.persistence.renew(held, vserver, now);
         }
-        let to = (reservation.service, reservation.binding);
+        let service = StickTo::Service(reservation.service);
+        self.stick(table, flow, (service, reservation.binding), vserver, now);
+    }
+
+    /// Makes the client of a flow of `vserver` stick to something.
+    pub(super) fn stick(
+        &mut self,
+        table: TableKey,
+        flow: &FlowKey,
+        to: (StickTo, u64),
+        vserver: VserverId,
+        now: Instant,
+    ) {
         if self.persistence.stick(table, flow, to, vserver, now) {
             let limit = self.persistence.totals().limit;
             let full = Output::PersistenceFull { limit, at: now };
@@ -85,15 +97,21 @@ impl Engine {
         former: Option<TableKey>,
         now: Instant,
     ) {
+        self.join_persistence(id, now);
         let vserver = &self.vservers[&id];
-        if let Some(persistence) = &vserver.settings.persistence {
-            self.persistence.join(id, persistence, now);
-        }
         if let Some(former) = former
             && vserver.table(id) != Some(former)
         {
             let tables = &mut self.persistence;
             leave_table(tables, id, former, &vserver.bindings, &self.services);
+        }
+    }
+
+    /// Takes the persistence of a virtual server into effect.
+    pub(super) fn join_persistence(&mut self, id: VserverId, now: Instant) {
+        let settings = &self.vservers[&id].settings;
+        if let Some(own) = &settings.persistence {
+            self.persistence.join(TableKey::of(id, own), id, own, now);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The entries that stick to one service, in the order of their use.
+//! The entries that stick to one service or virtual server, in the order of their use.
 //!
 //! Owns the ends of that list; the links are in the entries. Because all entries of a table live
 //! equally long after their use, the oldest is the first to go, whatever the time-out is set to: no
@@ -6,21 +6,21 @@
 
 use std::num::NonZeroU32;
 
-use super::TableKey;
 use super::store::{EntryId, Store};
-use crate::{Instant, ServiceId, VserverId};
+use super::{StickTo, TableKey};
+use crate::{Instant, VserverId};
 
 /// The number of a lane, from 1 on. Used again once the lane is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LaneId(NonZeroU32);
 
-/// The entries of one table that stick to one service.
+/// The entries of one table that stick to the same.
 #[derive(Debug)]
 pub(super) struct Lane {
     /// None once it is forgotten: what is left in it is nobody's.
     pub(super) table: Option<TableKey>,
-    pub(super) service: ServiceId,
-    /// The binding through which the lane was begun.
+    pub(super) to: StickTo,
+    /// The binding through which the lane was begun, if it is that of a service.
     pub(super) binding: u64,
     /// When it wants to be looked at: not later than its oldest entry goes. None if it was empty
     /// when it was looked at last.
@@ -45,10 +45,10 @@ impl LaneId {
 
 impl Lane {
     /// Makes an empty lane.
-    pub(super) fn new(table: TableKey, service: ServiceId, binding: u64) -> Self {
+    pub(super) fn new(table: TableKey, to: StickTo, binding: u64) -> Self {
         Self {
             table: Some(table),
-            service,
+            to,
             binding,
             noted: None,
             oldest: None,

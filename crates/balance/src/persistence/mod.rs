@@ -63,6 +63,17 @@ use crate::{FlowKey, Instant, ServiceId, VserverId};
 pub(crate) enum TableKey {
     Vserver(VserverId),
     Group(GroupId),
+    /// That of the clients that keep to whom they were first served by, after a spillover of this
+    /// virtual server.
+    Spillover(VserverId),
+}
+
+/// What a client sticks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StickTo {
+    Service(ServiceId),
+    /// One of a chain of backups, whichever service it then chooses.
+    Vserver(VserverId),
 }
 
 /// Which tables an operator means.
@@ -75,9 +86,9 @@ pub(crate) enum Scope {
 /// The entry of a client, if it was looked for and is there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// The service it sticks to.
-    pub(crate) service: ServiceId,
-    /// A binding of that service, perhaps of another virtual server of the group.
+    /// What it sticks to.
+    pub(crate) to: StickTo,
+    /// A binding of that service, if it is one, perhaps of another virtual server of the group.
     pub(crate) binding: u64,
     entry: EntryId,
 }
@@ -85,7 +96,7 @@ pub(crate) struct Held {
 /// The state of persistence as a whole at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PersistenceTotals {
-    /// Entries of all virtual servers and groups.
+    /// Entries of all virtual servers and groups, those of spillovers included.
     pub entries: u64,
     /// The most entries there may be.
     pub limit: u64,
@@ -133,7 +144,7 @@ pub(crate) struct Tables {
 struct Table {
     settings: Persistence,
     members: BTreeSet<VserverId>,
-    lanes: BTreeMap<ServiceId, LaneId>,
+    lanes: BTreeMap<StickTo, LaneId>,
     /// Entries used up to then ended under an earlier time-out; a longer one brings none back.
     ended: Option<Instant>,
     /// Tells its keys from those of other tables.
@@ -177,9 +188,14 @@ impl Tables {
         }
     }
 
-    /// Takes the settings of a virtual server into effect, new ones or other ones.
-    pub(crate) fn join(&mut self, vserver: VserverId, settings: &Persistence, now: Instant) {
-        let key = TableKey::of(vserver, settings);
+    /// Takes the settings of a virtual server for a table into effect, new ones or other ones.
+    pub(crate) fn join(
+        &mut self,
+        key: TableKey,
+        vserver: VserverId,
+        settings: &Persistence,
+        now: Instant,
+    ) {
         if !self.tables.contains_key(&key) {
             self.made += 1;
             let table = Table::new(*settings, self.made);
@@ -217,7 +233,7 @@ impl Tables {
             return;
         };
         if !bound_by.iter().any(|other| table.members.contains(other))
-            && let Some(lane) = table.lanes.remove(&service)
+            && let Some(lane) = table.lanes.remove(&StickTo::Service(service))
         {
             self.forget(lane);
         }
@@ -240,7 +256,7 @@ impl Tables {
         let entry = self.store.at(id);
         let lane = self.lane(entry.lane?);
         (table.end(entry.used) > now).then_some(Held {
-            service: lane.service,
+            to: lane.to,
             binding: lane.binding,
             entry: id,
         })
@@ -252,14 +268,14 @@ impl Tables {
         self.link(held.entry, lane, vserver, now);
     }
 
-    /// Makes the client of a flow stick to a service, whether it has an entry or not.
+    /// Makes the client of a flow stick to a service or a virtual server, whether it has an entry or not.
     ///
     /// Returns whether the operator has to be told that the limit is reached.
     pub(crate) fn stick(
         &mut self,
         key: TableKey,
         flow: &FlowKey,
-        (service, binding): (ServiceId, u64),
+        (to, binding): (StickTo, u64),
         vserver: VserverId,
         now: Instant,
     ) -> bool {
@@ -285,7 +301,7 @@ impl Tables {
                 self.store.add(client.hash(self.seed, salt), entry)
             }
         };
-        let lane = self.lane_of(key, service, binding);
+        let lane = self.lane_of(key, to, binding);
         self.link(id, lane, vserver, now);
         false
     }
@@ -344,11 +360,11 @@ impl Tables {
         }
     }
 
-    /// Returns the lane of a service, which it makes if need be.
-    fn lane_of(&mut self, key: TableKey, service: ServiceId, binding: u64) -> LaneId {
+    /// Returns the lane of what clients stick to, which it makes if need be.
+    fn lane_of(&mut self, key: TableKey, to: StickTo, binding: u64) -> LaneId {
         let table = self.tables.get_mut(&key).expect(MEMBER);
-        *table.lanes.entry(service).or_insert_with(|| {
-            let lane = Lane::new(key, service, binding);
+        *table.lanes.entry(to).or_insert_with(|| {
+            let lane = Lane::new(key, to, binding);
             match self.free_lanes.pop() {
                 Some(id) => {
                     self.lanes[id.index()] = lane;

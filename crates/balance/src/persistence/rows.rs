@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::key::Key;
 use super::store::{Entry, EntryId};
-use super::{PersistenceKey, PersistenceKind, Scope, Tables};
+use super::{PersistenceKey, PersistenceKind, Scope, StickTo, Tables};
 use crate::{Instant, ServiceId, VserverId};
 
 /// Which entries to show; a `None` matches all.
@@ -106,16 +106,19 @@ impl Tables {
         })
     }
 
-    /// Shows an entry; none if the place is free or the entry gone.
+    /// Shows an entry; none if the place is free, the entry gone, or no service what it names.
     fn row(&self, entry: &Entry, now: Instant) -> Option<PersistenceRow> {
         let lane = self.lane(entry.lane?);
         let table = &self.tables[&lane.table?];
+        let StickTo::Service(service) = lane.to else {
+            return None;
+        };
         let (settings, end) = (&table.settings, table.end(entry.used));
         (end > now).then(|| PersistenceRow {
             vserver: entry.vserver,
             kind: settings.kind,
             key: entry.key.shown(settings.kind),
-            service: lane.service,
+            service,
             remaining: end.duration_since(now),
         })
     }

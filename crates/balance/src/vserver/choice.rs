@@ -15,7 +15,9 @@ use crate::ramp::Terms;
 use crate::rate::Recent;
 use crate::service::Service;
 use crate::services::Services;
-use crate::{ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, SpilloverAction, State};
+use crate::{
+    ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, Spillover, SpilloverAction, State,
+};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +30,28 @@ pub(crate) struct Question<'a> {
     pub(crate) base: usize,
     /// The baseline of bandwidth limits.
     pub(crate) recent: Recent,
-    /// Whether one that spills takes the flow if its settings say so.
-    pub(crate) accepts: bool,
+    pub(crate) thresholds: Thresholds,
+}
+
+/// What the thresholds of spillovers mean for a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thresholds {
+    /// Who spills takes no flow.
+    Hold,
+    /// Who spills takes the flow if its settings say so.
+    Accept,
+    /// Nobody spills.
+    Ignore,
+}
+
+impl Thresholds {
+    fn hold(self, spillover: &Spillover) -> bool {
+        match self {
+            Self::Hold => true,
+            Self::Accept => spillover.action != SpilloverAction::Accept,
+            Self::Ignore => false,
+        }
+    }
 }
 
 /// What a choice took.
@@ -102,7 +124,7 @@ impl Vserver {
             State::Up => {}
         }
         if let Some(spillover) = &self.settings.backup.spillover
-            && !(question.accepts && spillover.action == SpilloverAction::Accept)
+            && question.thresholds.hold(spillover)
             && self.spills(spillover, services, question.recent)
         {
             return Err(Denial::Spilling);

@@ -26,7 +26,7 @@ use crate::{
     VserverSettings, VserverStatus, Weight,
 };
 
-pub(crate) use choice::{Chosen, Denial, Question};
+pub(crate) use choice::{Chosen, Denial, Question, Thresholds};
 
 /// All that the core keeps of a virtual server.
 #[derive(Debug)]

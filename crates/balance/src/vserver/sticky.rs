@@ -3,7 +3,7 @@
 //! Owns nothing: entries are in `persistence`, where the rules are written down too.
 
 use super::{Binding, Question, Vserver};
-use crate::persistence::{Held, TableKey};
+use crate::persistence::{Held, StickTo, TableKey};
 use crate::services::Services;
 use crate::{SkipPersistence, State, VserverId};
 
@@ -25,6 +25,13 @@ impl Vserver {
     pub(crate) fn table(&self, id: VserverId) -> Option<TableKey> {
         let persistence = self.settings.persistence.as_ref()?;
         Some(TableKey::of(id, persistence))
+    }
+
+    /// Returns the table of who keeps to which of the chain of the virtual server, whose id is given,
+    /// if clients do.
+    pub(crate) fn keeps(&self, id: VserverId) -> Option<TableKey> {
+        let spillover = self.settings.backup.spillover?;
+        spillover.persistence.map(|_| TableKey::Spillover(id))
     }
 
     /// Returns what the entry of a client means now.
@@ -63,14 +70,17 @@ impl Vserver {
         if !is_in_group {
             return own.ok();
         }
-        let address = services.get(held.service)?.settings.address;
+        let StickTo::Service(service) = held.to else {
+            return None;
+        };
+        let address = services.get(service)?.settings.address;
         let ranked = bindings
             .iter()
             .enumerate()
             .filter_map(|(position, binding)| {
                 let other = services.at(binding.slot).settings.address;
                 let usability = usability(binding, services, question);
-                let is_other = binding.service != held.service;
+                let is_other = binding.service != service;
                 let rank = (
                     usability,
                     is_other,

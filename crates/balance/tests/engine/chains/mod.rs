@@ -5,5 +5,6 @@ mod bandwidth;
 mod bench;
 mod health;
 mod hold;
+mod keep;
 mod order;
 mod spillover;

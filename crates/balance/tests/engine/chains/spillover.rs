@@ -15,7 +15,11 @@ fn spill(bench: &mut Bench, vserver: u32, method: SpilloverMethod) {
 }
 
 fn set(bench: &mut Bench, vserver: u32, method: SpilloverMethod, action: SpilloverAction) {
-    let spillover = Spillover { method, action };
+    let spillover = Spillover {
+        method,
+        persistence: None,
+        action,
+    };
     bench.set_backup(vserver, |backup| backup.spillover = Some(spillover));
 }
 
