@@ -125,6 +125,7 @@ impl TcpSide {
     /// The same, because what descriptors are left are kept for others.
     fn wait_for_descriptors(&mut self, now: Instant) {
         self.pause(now);
+        self.waits_for_room = true;
         if self.shared.may_complain(now) {
             tracing::warn!(
                 flows = self.flows(),
@@ -136,11 +137,16 @@ impl TcpSide {
     fn pause(&mut self, now: Instant) {
         self.io.pipes.release_idle();
         self.accept_paused_until = Some(now + ACCEPT_PAUSE);
+        self.waits_for_room = false;
     }
 
-    /// Accepts again at all listeners when the pause is over.
+    /// Accepts again at all listeners when the pause is over, or a flow that has ended leaves its place.
     pub(super) fn end_pause(&mut self, now: Instant) {
-        if self.accept_paused_until.is_some_and(|until| now >= until) {
+        let Some(until) = self.accept_paused_until else {
+            return;
+        };
+        let room = self.waits_for_room && self.shared.descriptors.tcp_has_room_for(FLOW);
+        if now >= until || room {
             self.accept_paused_until = None;
             // Their events have come and gone.
             let waiting = self
@@ -199,6 +205,9 @@ fn is_of_one_client(error: Errno) -> bool {
 
 /// After so many clients of one listener the other events get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
+
+/// The descriptors of a flow.
+const FLOW: usize = 2;
 
 /// Short enough that nobody waits noticeably once descriptors are free, long enough to cost nothing:
 /// 20 tries a second.

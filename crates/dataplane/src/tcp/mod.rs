@@ -45,6 +45,8 @@ pub(crate) struct TcpSide {
     moved: Vec<usize>,
     sample_at: Option<Instant>,
     accept_paused_until: Option<Instant>,
+    /// Whether the pause is over as soon as TCP has room for one more flow.
+    waits_for_room: bool,
 }
 
 impl TcpSide {
@@ -62,6 +64,7 @@ impl TcpSide {
             moved: Vec::new(),
             sample_at: None,
             accept_paused_until: None,
+            waits_for_room: false,
         }
     }
 
