@@ -120,11 +120,12 @@ impl Rig {
     /// When something is left behind.
     pub fn finish(mut self) {
         assert!(self.daemon.is_alive(), "{}", self.daemon.log().join("\n"));
-        eventually("nothing is active", || self.vserver("active") == 0);
-        let services = self.daemon.json("stat service");
-        for service in services.as_array().expect("rows") {
-            assert_eq!(service["active"], 0, "{service}");
-        }
+        // Clients that left while they waited in a queue are still accepted, a few at a time.
+        eventually("nothing is active", || {
+            let services = self.daemon.json("stat service");
+            let mut services = services.as_array().expect("rows").iter();
+            self.vserver("active") == 0 && services.all(|service| service["active"] == 0)
+        });
         eventually("all sockets are closed", || {
             sockets(self.daemon.pid()) <= self.baseline
         });
