@@ -7,4 +7,5 @@ mod health;
 mod hold;
 mod keep;
 mod order;
+mod random;
 mod spillover;
