@@ -139,6 +139,7 @@ impl Runner {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Clear
             | Verb::Save => self.ask(command, place, output),
         }
     }

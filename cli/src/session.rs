@@ -173,6 +173,7 @@ fn interrupted(verb: Verb) -> SessionError {
         | Verb::Disable
         | Verb::Bind
         | Verb::Unbind
+        | Verb::Clear
         | Verb::Save
         | Verb::Batch => SessionError::Unknown,
     }

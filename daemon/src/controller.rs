@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use sluice_command::{Command, Fault, Noun, Verb, catalogue, check, render};
+use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, check, render};
 use sluice_config::{Config, Plan};
 use sluice_dataplane::{Dataplane, PrepareError};
 use sluice_protocol::{Reply, Request, Row};
@@ -20,6 +20,7 @@ use crate::queue::{Ask, Event, Events};
 use crate::rows;
 use crate::save::{Replaced, SaveError};
 use crate::saver::Saver;
+use crate::sessions;
 
 /// The controller's state.
 pub(crate) struct Controller {
@@ -131,6 +132,7 @@ impl Controller {
             | Verb::Bind
             | Verb::Unbind => self.change(command, uid)?,
             Verb::Show | Verb::Stat => self.show(command)?,
+            Verb::Clear => self.clear(command, uid)?,
             Verb::Save => {
                 return self
                     .ns_conf
@@ -169,6 +171,7 @@ impl Controller {
                 &self.config,
                 self.dataplane.persistence_totals(),
             )],
+            Noun::LbPersistentSessions => return self.show_sessions(command),
             Noun::Server | Noun::Service | Noun::LbVserver => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
@@ -178,6 +181,25 @@ impl Controller {
             Noun::None => return Err(Fault::new(catalogue::NOT_VALID_HERE)),
         };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    fn show_sessions(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
+        let listing = sessions::show(&self.config, command, |filter, from| {
+            self.dataplane.persistence_rows(filter, from)
+        })?;
+        let rows = listing.rows.into_iter().map(row);
+        Ok(rows.chain(listing.warning.map(Reply::Warning)).collect())
+    }
+
+    /// Forgets running state; the configuration stays as it is.
+    fn clear(&self, command: &Command, uid: u32) -> Result<Vec<Reply>, Fault> {
+        let cleared = sessions::clear(&self.config, command, |vserver, key| {
+            self.dataplane.clear_persistence(vserver, key)
+        })?;
+        tracing::info!(uid, sessions = cleared, "cleared: {}", render(command));
+        let none = cleared == 0 && command.arg(Key::PersistenceParameter).is_some();
+        let warning = none.then(|| Reply::Warning("there is no such session".to_owned()));
+        Ok(warning.into_iter().collect())
     }
 
     fn finish_save(&mut self, save: Save, written: Result<Replaced, SaveError>, ask: Ask) {

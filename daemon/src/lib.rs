@@ -20,6 +20,7 @@ mod queue;
 mod rows;
 mod save;
 mod saver;
+mod sessions;
 
 use std::process::ExitCode;
 

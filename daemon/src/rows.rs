@@ -129,6 +129,7 @@ impl<'a> View<'a> {
             }
             Noun::None
             | Noun::LbParameter
+            | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion

@@ -73,3 +73,42 @@ fn a_full_table_is_seen_and_keeps_who_is_in_it() {
         "{saved}"
     );
 }
+
+#[test]
+fn sessions_are_listed_and_forgotten_by_hand() {
+    let (_services, rig) = rig("-persistenceType SOURCEIP -timeout 1440");
+    let ask = |last| rig.greeting_to([127, 0, 0, last]);
+    assert_eq!(rig.daemon.ok("show lb persistentSessions"), " Done\n");
+    assert_eq!([ask(11), ask(12)], *b"12");
+    let shown = rig.daemon.json("show lb persistentSessions v1");
+    let rows = shown.as_array().expect("rows");
+    let field = |name: &str| -> Vec<String> {
+        let mut values: Vec<_> = rows.iter().map(|row| row[name].to_string()).collect();
+        values.sort();
+        values
+    };
+    assert_eq!(field("parameter"), ["\"127.0.0.11\"", "\"127.0.0.12\""]);
+    assert_eq!(field("service"), ["\"s1\"", "\"s2\""]);
+    let left = rows[0]["timeout_s"].as_u64().expect("a number");
+    assert!((86_000..=86_400).contains(&left), "{left}");
+    let text = rig.daemon.ok("show persistentSessions");
+    let line = "\nSOURCEIP  127.0.0.12  -       v1      s2       86";
+    assert!(text.contains(line), "{text}");
+
+    // The turn is at s3: a forgotten client shows it.
+    rig.daemon
+        .ok("clear lb persistentSessions v1 -persistenceParameter 127.0.0.11");
+    assert_eq!([ask(12), ask(11)], *b"23");
+    let ran = rig
+        .daemon
+        .run("clear lb persistentSessions -persistenceParameter 127.0.0.99");
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (0, "Warning: there is no such session\n")
+    );
+    rig.daemon.ok("clear lb persistentSessions");
+    assert_eq!(
+        rig.daemon.json("show lb persistentSessions v1"),
+        serde_json::json!([])
+    );
+}

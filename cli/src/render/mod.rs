@@ -10,6 +10,7 @@
 mod config;
 mod layout;
 mod parameter;
+mod persistent_sessions;
 mod server;
 mod service;
 mod stat_service;
@@ -38,6 +39,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
     let mut text = String::new();
     let mut services = Vec::new();
     let mut vservers = Vec::new();
+    let mut sessions = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let head = layout::head(form, index);
         match row {
@@ -51,12 +53,14 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::ServiceStat(row) => services.push(row),
             Row::VserverStat(row) => vservers.push(row),
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
+            Row::PersistentSession(row) => sessions.push(row),
             Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
         }
     }
     stat_service::push(&mut text, form, &services);
     stat_vserver::push(&mut text, form, &vservers);
+    persistent_sessions::push(&mut text, &sessions);
     text
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use sluice_protocol::{
-    BoundService, BoundStat, ConfigStatus, ParameterRow, PersistenceStat, ServerRow, ServerService,
-    ServiceRow, ServiceStat, SlowStart, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, ParameterRow, PersistenceStat, PersistentSession,
+    ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -506,4 +506,34 @@ fn parameters_show_the_options_there_are_and_the_persistence_table() {
 \tHits without Session, Table Full: 1
 ";
     assert_eq!(show(&[row], Form::List), expected);
+}
+
+#[test]
+fn sessions_are_a_table_as_wide_as_its_contents() {
+    let first = PersistentSession {
+        persistence_type: "SOURCEIP".to_owned(),
+        source: Some("192.0.2.1".to_owned()),
+        destination: None,
+        vserver: "v1".to_owned(),
+        service: "svc_1".to_owned(),
+        timeout_s: 7,
+        parameter: "192.0.2.1".to_owned(),
+    };
+    let second = PersistentSession {
+        persistence_type: "SRCIPDESTIP".to_owned(),
+        source: Some("2001:db8::1".to_owned()),
+        destination: Some("2001:db8::a".to_owned()),
+        vserver: "shop 443".to_owned(),
+        timeout_s: 86_400,
+        parameter: "2001:db8::1,2001:db8::a".to_owned(),
+        ..first.clone()
+    };
+    let expected = "\
+TYPE         SRC-IP       DST-IP       VSNAME    SERVICE  TIMEOUT  PERSISTENCE-PARAMETER
+SOURCEIP     192.0.2.1    -            v1        svc_1    7        192.0.2.1
+SRCIPDESTIP  2001:db8::1  2001:db8::a  shop 443  svc_1    86400    2001:db8::1,2001:db8::a
+";
+    let rows = [first, second].map(Row::PersistentSession);
+    assert_eq!(show(&rows, Form::List), expected);
+    assert_eq!(show(&rows, Form::Single), expected);
 }

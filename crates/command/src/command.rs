@@ -26,6 +26,8 @@ pub enum Verb {
     Show,
     /// `stat`
     Stat,
+    /// `clear`
+    Clear,
     /// `save`
     Save,
     /// `batch`
@@ -51,6 +53,8 @@ pub enum Noun {
     LbVserver,
     /// `lb parameter`
     LbParameter,
+    /// `lb persistentSessions`
+    LbPersistentSessions,
     /// `ns config`
     NsConfig,
     /// `ns runningConfig`
@@ -95,6 +99,7 @@ pub enum Key {
     LbHashAlgorithm,
     LbHashFingers,
     SessionsThreshold,
+    PersistenceParameter,
     NewServiceRequest,
     NewServiceRequestUnit,
     NewServiceRequestIncrementInterval,

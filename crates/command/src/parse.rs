@@ -305,6 +305,7 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
         | Verb::Unbind
         | Verb::Show
         | Verb::Stat
+        | Verb::Clear
         | Verb::Save
         | Verb::Batch
         | Verb::Help

@@ -28,6 +28,7 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         | Noun::Service
         | Noun::LbVserver
         | Noun::LbParameter
+        | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
         | Noun::NsVersion
@@ -170,6 +171,7 @@ fn name(spec: &CommandSpec) -> String {
         | Verb::Unbind
         | Verb::Show
         | Verb::Stat
+        | Verb::Clear
         | Verb::Save => format!(
             "{} {}",
             table::verb_word(spec.verb),

@@ -102,6 +102,7 @@ impl Config {
                 .collect(),
             Noun::None
             | Noun::LbParameter
+            | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion

@@ -88,6 +88,7 @@ impl Config {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Clear
             | Verb::Save
             | Verb::Batch
             | Verb::Help

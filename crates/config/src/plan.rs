@@ -45,6 +45,7 @@ impl Config {
             Noun::LbVserver => self.plan_vserver(command),
             Noun::LbParameter => self.plan_parameter(command),
             Noun::None
+            | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
             | Noun::NsVersion

@@ -25,6 +25,7 @@ impl Config {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Clear
             | Verb::Save
             | Verb::Batch
             | Verb::Help

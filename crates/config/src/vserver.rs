@@ -24,6 +24,7 @@ impl Config {
             Verb::Unbind => self.unbind(command),
             Verb::Show
             | Verb::Stat
+            | Verb::Clear
             | Verb::Save
             | Verb::Batch
             | Verb::Help

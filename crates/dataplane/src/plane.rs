@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use sluice_balance::{Change, Instant, Output, PersistenceTotals, Protocol, Snapshot, VserverId};
+use sluice_balance::{
+    Change, Instant, Output, PersistenceCursor, PersistenceFilter, PersistenceKey, PersistencePage,
+    PersistenceTotals, Protocol, Snapshot, VserverId,
+};
 
 use crate::clock;
 use crate::listeners::{Listeners, Prepared};
@@ -132,6 +135,29 @@ impl Dataplane {
         let now = clock::now();
         self.shared
             .with_engine_as_controller(|engine| engine.persistence_totals(now))
+    }
+
+    /// Shows a part of the persistence entries; flows go on between one part and the next.
+    pub fn persistence_rows(
+        &self,
+        filter: &PersistenceFilter,
+        from: PersistenceCursor,
+    ) -> PersistencePage {
+        let now = clock::now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.persistence_rows(filter, from, now))
+    }
+
+    /// Forgets persistence entries; returns how many there were. See `Engine::clear_persistence`.
+    pub fn clear_persistence(
+        &self,
+        vserver: Option<VserverId>,
+        key: Option<&PersistenceKey>,
+    ) -> u64 {
+        let now = clock::now();
+        // Freeing their places is a deadline that the controller does not know yet.
+        self.shared
+            .with_engine(|engine| engine.clear_persistence(vserver, key, now))
     }
 
     /// Shows the UDP sessions and what was dropped.

@@ -25,6 +25,8 @@ pub enum Row {
     VserverStat(VserverStat),
     /// `stat protocol udp`
     UdpStat(UdpStat),
+    /// `show lb persistentSessions`
+    PersistentSession(PersistentSession),
     /// `show lb parameter`
     Parameter(ParameterRow),
     /// `show ns config`
@@ -225,6 +227,25 @@ pub struct PersistenceStat {
     pub sessions_max: u64,
     /// Requests that were balanced without persistence because there were as many.
     pub table_full: u64,
+}
+
+/// A client that stays with a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistentSession {
+    /// `SOURCEIP`, `DESTIP` or `SRCIPDESTIP`.
+    pub persistence_type: String,
+    /// The client's address, masked, if it counts.
+    pub source: Option<String>,
+    /// The address the client dialled, masked, if it counts.
+    pub destination: Option<String>,
+    /// The virtual server that used it last, one of its lb group.
+    pub vserver: String,
+    /// The service.
+    pub service: String,
+    /// How long it lives if it is not used, begun seconds included.
+    pub timeout_s: u64,
+    /// What `clear lb persistentSessions -persistenceParameter` takes for it.
+    pub parameter: String,
 }
 
 /// What holds for all virtual servers.

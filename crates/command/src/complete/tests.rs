@@ -9,6 +9,7 @@ fn names(noun: Noun) -> Vec<String> {
         Noun::LbVserver => &["v1", "v2"],
         Noun::None
         | Noun::LbParameter
+        | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
         | Noun::NsVersion

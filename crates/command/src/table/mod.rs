@@ -6,6 +6,7 @@
 //! choice has at least one value, and a default is a value its row accepts.
 
 mod lb_parameter;
+mod lb_persistent_sessions;
 mod lb_vserver;
 mod ns;
 mod server;
@@ -28,6 +29,7 @@ pub static NOUNS: &[&NounSpec] = &[
     &service::SERVICE,
     &lb_parameter::LB_PARAMETER,
     &lb_vserver::LB_VSERVER,
+    &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
     &shell::SHELL,
 ];
 
@@ -43,6 +45,7 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Unbind, "unbind"),
     (Verb::Show, "show"),
     (Verb::Stat, "stat"),
+    (Verb::Clear, "clear"),
     (Verb::Save, "save"),
     (Verb::Batch, "batch"),
     (Verb::Help, "help"),
@@ -99,6 +102,7 @@ impl CommandSpec {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Clear
             | Verb::Save
             | Verb::Batch
             | Verb::Help
@@ -315,6 +319,7 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::Service => &service::SERVICE,
         Noun::LbVserver => &lb_vserver::LB_VSERVER,
         Noun::LbParameter => &lb_parameter::LB_PARAMETER,
+        Noun::LbPersistentSessions => &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
         Noun::NsConfig => &ns::CONFIG,
         Noun::NsRunningConfig => &ns::RUNNING_CONFIG,
         Noun::NsVersion => &ns::VERSION,

@@ -255,6 +255,7 @@ const ALL_KEYS: &[Key] = &[
     Key::LbHashAlgorithm,
     Key::LbHashFingers,
     Key::SessionsThreshold,
+    Key::PersistenceParameter,
     Key::NewServiceRequest,
     Key::NewServiceRequestUnit,
     Key::NewServiceRequestIncrementInterval,

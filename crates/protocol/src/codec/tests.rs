@@ -8,9 +8,9 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, Hello, ParameterRow, PersistenceStat, Reply, Request,
-    Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VERSION, VserverRow,
-    VserverStat,
+    BoundService, BoundStat, ConfigStatus, Hello, ParameterRow, PersistenceStat, PersistentSession,
+    Reply, Request, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VERSION,
+    VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -105,6 +105,15 @@ fn rows() -> Vec<Row> {
         Row::Vserver(vserver_row()),
         Row::ServiceStat(service_stat()),
         Row::VserverStat(vserver_stat()),
+        Row::PersistentSession(PersistentSession {
+            persistence_type: "SOURCEIP".to_owned(),
+            source: Some("192.0.2.1".to_owned()),
+            destination: None,
+            vserver: "v1".to_owned(),
+            service: "s1".to_owned(),
+            timeout_s: 120,
+            parameter: "192.0.2.1".to_owned(),
+        }),
         Row::Parameter(ParameterRow {
             settings: settings(),
             persistence: persistence_stat(),
