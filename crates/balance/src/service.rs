@@ -63,14 +63,18 @@ impl Service {
     }
 
     /// Whether another flow may be given to it, its state apart.
-    pub(crate) fn has_room(&self, recent: Recent) -> bool {
+    #[inline]
+    pub(crate) fn has_room(&self, recent: &Recent) -> bool {
         let limit = self.settings.max_client;
-        limit.is_none_or(|limit| self.active < u64::from(limit)) && self.has_bandwidth(recent)
+        limit.is_none_or(|limit| self.active < u64::from(limit))
+            && (self.settings.max_bandwidth.is_none() || self.has_bandwidth(recent))
     }
 
-    fn has_bandwidth(&self, recent: Recent) -> bool {
+    /// Kept out of line: most services have no such limit, and a choice asks each of them.
+    #[cold]
+    fn has_bandwidth(&self, recent: &Recent) -> bool {
         self.settings.max_bandwidth.is_none_or(|kbit_per_s| {
-            let bytes = self.rates.bytes_since(self.totals(), recent);
+            let bytes = self.rates.bytes_since(self.totals(), *recent);
             !exceeds(bytes, kbit_per_s, recent.age)
         })
     }

@@ -5,7 +5,10 @@
 
 use super::Engine;
 use super::keep::Keeper;
-use crate::persistence::{Held, TableKey};
+use crate::dice::Dice;
+use crate::method::Candidate;
+use crate::persistence::{Held, TableKey, Tables};
+use crate::services::Services;
 use crate::vserver::{Chosen, Denial, Question, Thresholds, Vserver};
 use crate::{Diversion, Refusal, SpilloverAction, State, VserverId};
 
@@ -29,21 +32,26 @@ impl Engine {
     ///
     /// # Errors
     /// Why `dialled` cannot take it, if no backup can either.
+    #[inline]
     pub(super) fn serve(
         &mut self,
         dialled: VserverId,
         question: &Question<'_>,
     ) -> Result<Served, Refusal> {
-        let vserver = self.vservers.get(&dialled).ok_or(Refusal::NoVserver)?;
-        match vserver.keeps(dialled) {
-            Some(table) => self.serve_keeping(dialled, table, question),
-            None => self.serve_anew(dialled, question),
+        let found = self.vservers.get_mut(&dialled);
+        let vserver = found.ok_or(Refusal::NoVserver)?;
+        if let Some(table) = vserver.keeps(dialled) {
+            return self.serve_keeping(dialled, table, question);
+        }
+        let (services, tables) = (&self.services, &self.persistence);
+        let (dice, scratch) = (&mut self.dice, &mut self.scratch);
+        match ask(vserver, dialled, question, services, tables, dice, scratch) {
+            Ok(served) => Ok(served),
+            Err(denial) => self.serve_elsewhere(dialled, denial, question),
         }
     }
 
     /// Finds who takes a flow of a client that keeps to nobody.
-    ///
-    /// Who spills and is told to take what nobody else can is asked once more after all others.
     ///
     /// # Errors
     /// Why `dialled` cannot take it, if no backup can either.
@@ -52,10 +60,25 @@ impl Engine {
         dialled: VserverId,
         question: &Question<'_>,
     ) -> Result<Served, Refusal> {
-        let denial = match self.choose(dialled, question).ok_or(Refusal::NoVserver)? {
-            Ok(served) => return Ok(served),
-            Err(denial) => denial,
-        };
+        match self.choose(dialled, question).ok_or(Refusal::NoVserver)? {
+            Ok(served) => Ok(served),
+            Err(denial) => self.serve_elsewhere(dialled, denial, question),
+        }
+    }
+
+    /// Finds who takes a flow that `dialled` cannot take because of `denial`.
+    ///
+    /// Who spills and is told to take what nobody else can is asked once more after all others.
+    ///
+    /// # Errors
+    /// Why `dialled` cannot take it, if nobody can.
+    #[cold]
+    fn serve_elsewhere(
+        &mut self,
+        dialled: VserverId,
+        denial: Denial,
+        question: &Question<'_>,
+    ) -> Result<Served, Refusal> {
         let served = self.pass_on(dialled, denial, question);
         let served = served.or_else(|| self.accept(dialled, denial, question));
         served.ok_or_else(|| denial.refusal())
@@ -134,25 +157,34 @@ impl Engine {
         question: &Question<'_>,
     ) -> Option<Result<Served, Denial>> {
         let vserver = self.vservers.get_mut(&id)?;
-        let table = vserver.table(id);
-        let held = table.and_then(|table| {
-            let tables = &self.persistence;
-            tables.find(table, question.flow, question.now)
-        });
-        let chosen = vserver.choose(
-            &self.services,
-            question,
-            held,
-            &mut self.dice,
-            &mut self.scratch,
-        );
-        Some(chosen.map(|chosen| Served {
-            by: id,
-            chosen,
-            table,
-            held,
-            diversion: None,
-            keeper: None,
-        }))
+        let (services, tables) = (&self.services, &self.persistence);
+        let (dice, scratch) = (&mut self.dice, &mut self.scratch);
+        Some(ask(vserver, id, question, services, tables, dice, scratch))
     }
+}
+
+/// Lets a virtual server choose.
+///
+/// Part of the caller, because most flows end here and what is returned is large.
+#[inline(always)]
+fn ask(
+    vserver: &mut Vserver,
+    id: VserverId,
+    question: &Question<'_>,
+    services: &Services,
+    tables: &Tables,
+    dice: &mut Dice,
+    scratch: &mut Vec<Candidate>,
+) -> Result<Served, Denial> {
+    let table = vserver.table(id);
+    let held = table.and_then(|table| tables.find(table, question.flow, question.now));
+    let chosen = vserver.choose(services, question, held, dice, scratch)?;
+    Ok(Served {
+        by: id,
+        chosen,
+        table,
+        held,
+        diversion: None,
+        keeper: None,
+    })
 }

@@ -24,6 +24,7 @@ impl Engine {
     ///
     /// # Errors
     /// Why `dialled` cannot take it, if nobody can; or that the client is refused by persistence.
+    #[cold]
     pub(super) fn serve_keeping(
         &mut self,
         dialled: VserverId,
@@ -62,6 +63,7 @@ impl Engine {
     }
 
     /// Notes who serves the client of a flow.
+    #[cold]
     pub(super) fn note_keeper(&mut self, keeper: Keeper, by: VserverId, question: &Question<'_>) {
         let Keeper { table, held } = keeper;
         match held {

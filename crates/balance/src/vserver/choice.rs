@@ -324,7 +324,7 @@ impl Search<'_> {
     #[inline]
     fn admits(&self, binding: &Binding) -> bool {
         let service = self.services.at(binding.slot);
-        let Question { tried, recent, .. } = *self.question;
+        let Question { tried, recent, .. } = self.question;
         service.state == State::Up && service.has_room(recent) && !tried.contains(&binding.service)
     }
 }

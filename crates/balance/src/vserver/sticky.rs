@@ -105,7 +105,7 @@ fn usability(binding: &Binding, services: &Services, question: &Question<'_>) ->
     let service = services.at(binding.slot);
     if service.state != State::Up || question.tried.contains(&binding.service) {
         Usability::Unusable
-    } else if service.has_room(question.recent) {
+    } else if service.has_room(&question.recent) {
         Usability::Free
     } else {
         Usability::Full
