@@ -21,6 +21,7 @@ pub(crate) fn document(noun: Noun, rows: &[Row]) -> String {
             | Noun::Service
             | Noun::LbVserver
             | Noun::LbParameter
+            | Noun::LbGroup
             | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
@@ -41,6 +42,7 @@ fn value(row: &Row) -> Value {
         Row::ServiceStat(row) => serde_json::to_value(row),
         Row::VserverStat(row) => serde_json::to_value(row),
         Row::UdpStat(row) => serde_json::to_value(row),
+        Row::Group(row) => serde_json::to_value(row),
         Row::PersistentSession(row) => serde_json::to_value(row),
         Row::Parameter(row) => serde_json::to_value(row),
         Row::Config(row) => serde_json::to_value(row),

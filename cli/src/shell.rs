@@ -203,6 +203,7 @@ impl<'a> Shell<'a> {
             | Row::Vserver(_)
             | Row::ServiceStat(_)
             | Row::VserverStat(_)
+            | Row::Group(_)
             | Row::PersistentSession(_)
             | Row::Parameter(_)
             | Row::UdpStat(_) => None,

@@ -172,7 +172,7 @@ impl Controller {
                 self.dataplane.persistence_totals(),
             )],
             Noun::LbPersistentSessions => return self.show_sessions(command),
-            Noun::Server | Noun::Service | Noun::LbVserver => {
+            Noun::Server | Noun::Service | Noun::LbVserver | Noun::LbGroup => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
                 let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());

@@ -127,6 +127,11 @@ impl<'a> View<'a> {
                 };
                 Ok(vservers.into_iter().map(row).collect())
             }
+            Noun::LbGroup => {
+                let groups = chosen(name, |name| self.config.group(name), self.config.groups())?;
+                let row = |group| self.group(group, detail);
+                Ok(groups.into_iter().map(row).collect())
+            }
             Noun::None
             | Noun::LbParameter
             | Noun::LbPersistentSessions

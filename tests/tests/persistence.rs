@@ -112,3 +112,47 @@ fn sessions_are_listed_and_forgotten_by_hand() {
         serde_json::json!([])
     );
 }
+
+#[test]
+fn a_group_keeps_a_client_with_its_service_behind_all_its_virtual_servers() {
+    let (_services, mut rig) = rig("");
+    let first = rig.listen;
+    let second = sluice_tests::daemon::free_address();
+    let (ip, port) = (second.ip(), second.port());
+    for line in [
+        &format!("add lb vserver v2 TCP {ip} {port} -lbMethod ROUNDROBIN"),
+        "bind lb vserver v2 s3",
+        "bind lb vserver v2 s2",
+        "bind lb vserver v2 s1",
+        "add lb group g -persistenceType SOURCEIP",
+        "bind lb group g v1 v2",
+    ] {
+        rig.daemon.ok(line);
+    }
+    let mut ask = |listen, last| {
+        rig.listen = listen;
+        rig.greeting_to([127, 0, 0, last])
+    };
+    assert_eq!([ask(first, 11), ask(second, 11), ask(second, 11)], *b"111");
+    assert_eq!([ask(second, 12), ask(first, 12), ask(first, 11)], *b"331");
+    rig.listen = first;
+    let shown = rig.daemon.ok("show lb vserver v2");
+    assert!(
+        shown.contains("\tPersistence: SOURCEIP\tPersistence Mask: "),
+        "{shown}"
+    );
+    assert!(shown.contains("\n\tPersistence Group: g\n"), "{shown}");
+    let sessions = rig.daemon.json("show lb persistentSessions v2");
+    assert_eq!(sessions.as_array().map(Vec::len), Some(2));
+    let group = rig.daemon.ok("show lb group g");
+    assert!(
+        group.contains(&format!("\n2) v2 ({ip}: {port}) - TCP State: UP\n")),
+        "{group}"
+    );
+    rig.daemon.ok("unbind lb group g v1 v2");
+    assert_eq!(rig.daemon.ok("show lb group"), " Done\n");
+    assert_eq!(
+        rig.daemon.json("show lb persistentSessions"),
+        serde_json::json!([])
+    );
+}

@@ -8,6 +8,7 @@
 //! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
 
 mod config;
+mod group;
 mod layout;
 mod parameter;
 mod persistent_sessions;
@@ -53,6 +54,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::ServiceStat(row) => services.push(row),
             Row::VserverStat(row) => vservers.push(row),
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
+            Row::Group(row) => group::push(&mut text, &head, row),
             Row::PersistentSession(row) => sessions.push(row),
             Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),

@@ -1,9 +1,11 @@
 //! Golden texts: tabs, blanks and labels exactly as in the reference.
 
+mod persistence;
+
 use super::*;
 use sluice_protocol::{
-    BoundService, BoundStat, ConfigStatus, ParameterRow, PersistenceStat, PersistentSession,
-    ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, ServerRow, ServerService, ServiceRow, ServiceStat,
+    SlowStart, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -46,6 +48,7 @@ fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
             ("newServiceRequestUnit", "PERCENT"),
             ("newServiceRequestIncrementInterval", "5"),
         ]),
+        group: None,
         bound,
     }
 }
@@ -104,26 +107,6 @@ fn one_virtual_server_lists_its_services() {
     );
     let row = Row::Vserver(vserver(Some(services)));
     assert_eq!(show(&[row], Form::Single), expected);
-}
-
-#[test]
-fn persistence_is_one_line_with_its_mask_and_timeout() {
-    let line = |pairs: &[(&str, &str)]| {
-        let mut row = vserver(None);
-        row.settings.extend(settings(pairs));
-        let text = show(&[Row::Vserver(row)], Form::Single);
-        let line = text.lines().find(|line| line.contains("Persistence: "));
-        line.unwrap().to_owned()
-    };
-    assert_eq!(
-        line(&[("persistenceType", "SOURCEIP"), ("timeout", "15")]),
-        "\tPersistence: SOURCEIP\tPersistence Mask: 255.255.255.255\tPersistence Timeout: 15 min"
-    );
-    assert_eq!(
-        line(&[("persistenceType", "DESTIP"), ("v6persistmasklen", "64")]),
-        "\tPersistence: DESTIP\tPersistence Mask: 255.255.255.255\tPersistence v6MaskLength: 64\t\
-         Persistence Timeout: 2 min"
-    );
 }
 
 #[test]
@@ -296,24 +279,6 @@ v1                172.17.0.6 10080          TCP           UP      100        2
     assert_eq!(show(&rows, Form::List), expected);
 }
 
-#[test]
-fn statistics_count_the_clients_that_stay_with_a_service() {
-    let Row::VserverStat(mut stat) = vserver_stat(None) else {
-        panic!("it is one");
-    };
-    stat.persistence = Some(PersistenceStat {
-        sessions: 150_000,
-        sessions_max: 150_000,
-        table_full: 7,
-    });
-    let text = show(&[Row::VserverStat(stat)], Form::Single);
-    let lines = "Current Persistence Sessions                      --               150000
-Hits without Session, Table Full                  --                    7
-Requests refused                                  --                    1
-";
-    assert!(text.contains(lines), "{text}");
-}
-
 // The last table is wider than a line of code should be; broken up it could not be compared by eye.
 #[test]
 fn statistics_of_one_virtual_server_show_what_the_choice_looks_at() {
@@ -478,62 +443,4 @@ fn slow_start_of_a_new_service_is_shown_with_its_limit_its_share_and_its_end() {
         vserver::slow_start_now(&ramp),
         "at most 50 PER_SECOND, 12 of 340 requests in 7 s, until the rate is changed"
     );
-}
-
-#[test]
-fn parameters_show_the_options_there_are_and_the_persistence_table() {
-    let row = Row::Parameter(ParameterRow {
-        settings: settings(&[
-            ("httpOnlyCookieFlag", "DISABLED"),
-            ("usePortForHashLb", "NO"),
-            ("lbHashAlgorithm", "JARH"),
-            ("dbsttl", "7"),
-            ("cookiePassphrase", "secret"),
-        ]),
-        persistence: PersistenceStat {
-            sessions: 2,
-            sessions_max: 150_000,
-            table_full: 1,
-        },
-    });
-    let expected = "Global LB parameters:
-\tPersistence Cookie HttpOnly Flag: DISABLED
-\tUse port for hash LB: NO
-\tLB Hash Algorithm: JARH
-\tTTL for Domain Based Server: 7 secs
-\tSessions Threshold: 150000
-\tCurrent Persistence Sessions: 2
-\tHits without Session, Table Full: 1
-";
-    assert_eq!(show(&[row], Form::List), expected);
-}
-
-#[test]
-fn sessions_are_a_table_as_wide_as_its_contents() {
-    let first = PersistentSession {
-        persistence_type: "SOURCEIP".to_owned(),
-        source: Some("192.0.2.1".to_owned()),
-        destination: None,
-        vserver: "v1".to_owned(),
-        service: "svc_1".to_owned(),
-        timeout_s: 7,
-        parameter: "192.0.2.1".to_owned(),
-    };
-    let second = PersistentSession {
-        persistence_type: "SRCIPDESTIP".to_owned(),
-        source: Some("2001:db8::1".to_owned()),
-        destination: Some("2001:db8::a".to_owned()),
-        vserver: "shop 443".to_owned(),
-        timeout_s: 86_400,
-        parameter: "2001:db8::1,2001:db8::a".to_owned(),
-        ..first.clone()
-    };
-    let expected = "\
-TYPE         SRC-IP       DST-IP       VSNAME    SERVICE  TIMEOUT  PERSISTENCE-PARAMETER
-SOURCEIP     192.0.2.1    -            v1        svc_1    7        192.0.2.1
-SRCIPDESTIP  2001:db8::1  2001:db8::a  shop 443  svc_1    86400    2001:db8::1,2001:db8::a
-";
-    let rows = [first, second].map(Row::PersistentSession);
-    assert_eq!(show(&rows, Form::List), expected);
-    assert_eq!(show(&rows, Form::Single), expected);
 }

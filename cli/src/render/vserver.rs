@@ -52,6 +52,11 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         hash_masks(settings),
         vec![Some("Mode: IP".to_owned())],
         persistence(settings),
+        vec![
+            row.group
+                .as_ref()
+                .map(|group| format!("Persistence Group: {group}")),
+        ],
         line("Connection Failover: ", "connFailover"),
         line("L2Conn: ", "l2Conn"),
         line("Skip Persistency: ", "skippersistency"),
@@ -101,7 +106,7 @@ fn hash_masks(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
 }
 
 /// The mask length for IPv6 is our own part, printed when it is not that of whole addresses.
-fn persistence(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+pub(crate) fn persistence(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
     let kind = option(settings, "Persistence: ", "persistenceType");
     if settings
         .get("persistenceType")

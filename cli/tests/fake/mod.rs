@@ -244,6 +244,7 @@ fn names(noun: Noun) -> Vec<Reply> {
         Noun::None
         | Noun::Service
         | Noun::LbParameter
+        | Noun::LbGroup
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig

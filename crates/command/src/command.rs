@@ -53,6 +53,8 @@ pub enum Noun {
     LbVserver,
     /// `lb parameter`
     LbParameter,
+    /// `lb group`
+    LbGroup,
     /// `lb persistentSessions`
     LbPersistentSessions,
     /// `ns config`
@@ -76,6 +78,7 @@ pub enum Key {
     ServiceType,
     Port,
     ServiceName,
+    VserverName,
     // options that work
     IpAddress,
     State,
@@ -122,6 +125,12 @@ pub enum Key {
     HashLength,
     BackupLbMethod,
     TrofsPersistence,
+    PersistenceBackup,
+    BackupPersistenceTimeout,
+    CookieName,
+    CookieDomain,
+    Rule,
+    UseVserverPersistency,
     HttpOnlyCookieFlag,
     UseEncryptedPersistenceCookie,
     UseSecuredPersistenceCookie,

@@ -28,6 +28,7 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         | Noun::Service
         | Noun::LbVserver
         | Noun::LbParameter
+        | Noun::LbGroup
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig

@@ -1,13 +1,15 @@
 //! Looking at the configuration, and writing it down.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use sluice_balance::{ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
 use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render};
 
+use crate::group::Group;
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 use crate::settings::Settings;
-use crate::{Config, words};
+use crate::{Config, choosing, words};
 
 impl Config {
     /// Walks all servers in the order of their creation.
@@ -83,9 +85,20 @@ impl Config {
         service.core(self.server_of(service))
     }
 
+    /// Returns the options in force of a virtual server, by the spelling of the table: its own, and
+    /// those of the group it is in.
+    pub fn vserver_options(&self, vserver: &Vserver) -> BTreeMap<String, String> {
+        let mut options = vserver.settings.all();
+        if let Some(group) = self.group_of(vserver) {
+            let shared = choosing::OF_GROUP.into_iter();
+            options.extend(shared.filter_map(|key| group.settings.shown(key)));
+        }
+        options
+    }
+
     /// Returns what the core knows of a virtual server.
     pub fn core_of_vserver(&self, vserver: &Vserver) -> VserverSettings {
-        vserver.core(&self.objects.parameter)
+        vserver.core(&self.objects.parameter, self.group_of(vserver))
     }
 
     /// Returns the names of all objects of a noun, in the order of their creation.
@@ -100,6 +113,7 @@ impl Config {
                 .vservers()
                 .map(|vserver| vserver.name.clone())
                 .collect(),
+            Noun::LbGroup => self.groups().map(|group| group.name.clone()).collect(),
             Noun::None
             | Noun::LbParameter
             | Noun::LbPersistentSessions
@@ -122,11 +136,16 @@ impl Config {
         let services = self.services().map(Service::saved);
         let parameter = self.objects.parameter.saved();
         let vservers = self.vservers().map(Vserver::saved);
-        let objects = servers.chain(services).chain(parameter).chain(vservers);
-        let mut commands: Vec<Command> = objects.collect();
+        let groups = self.groups().map(Group::saved);
+        let services = servers.chain(services).chain(parameter);
+        let mut commands: Vec<Command> = services.chain(vservers).chain(groups).collect();
         for vserver in self.vservers() {
             let bindings = vserver.bindings().iter();
             commands.extend(bindings.map(|binding| self.saved_binding(vserver, *binding)));
+        }
+        for group in self.groups() {
+            let members = self.members_of(group);
+            commands.extend(members.map(|vserver| group.saved_member(&vserver.name)));
         }
         commands
     }
@@ -173,6 +192,10 @@ impl PartialEq for Config {
                 .vservers()
                 .map(|vserver| vserver_view(self, vserver))
                 .eq(other.vservers().map(|vserver| vserver_view(other, vserver)))
+            && self
+                .groups()
+                .map(|group| group_view(self, group))
+                .eq(other.groups().map(|group| group_view(other, group)))
     }
 }
 
@@ -209,6 +232,17 @@ fn service_view(service: &Service) -> ServiceView<'_> {
         settings,
     } = service;
     (name, server, *service_type, *address, *enabled, settings)
+}
+
+fn group_view<'a>(config: &'a Config, group: &'a Group) -> (&'a str, &'a Settings, Vec<&'a str>) {
+    let Group {
+        id: _,
+        name,
+        settings,
+        members: _,
+    } = group;
+    let members = config.members_of(group).map(Vserver::name);
+    (name, settings, members.collect())
 }
 
 type VserverView<'a> = (

@@ -11,6 +11,8 @@ use sluice_balance::{
 };
 use sluice_command::{Command, Fault, Key};
 
+use crate::group::Group;
+use crate::object::Vserver;
 use crate::refusal;
 use crate::settings::Settings;
 
@@ -51,19 +53,20 @@ pub(crate) fn slow_start(settings: &Settings) -> SlowStart {
     }
 }
 
-/// Returns whether and how clients stay with a service.
-pub(crate) fn persistence(settings: &Settings) -> Option<Persistence> {
-    let minutes = settings.number(Key::Timeout);
+/// Returns whether and how clients stay with a service; a group decides for its virtual servers.
+pub(crate) fn persistence(settings: &Settings, group: Option<&Group>) -> Option<Persistence> {
+    let shared = group.map_or(settings, |group| &group.settings);
+    let minutes = shared.number(Key::Timeout);
     Some(Persistence {
-        kind: persistence_kind(settings)?,
-        mask: mask(settings, Key::PersistMask, Key::V6PersistMaskLen),
+        kind: persistence_kind(shared)?,
+        mask: mask(shared, Key::PersistMask, Key::V6PersistMaskLen),
         timeout: PersistenceTimeout::new(minutes).expect(TABLE),
         skip: match settings.word(Key::SkipPersistency).as_deref() {
             Some("Bypass") => SkipPersistence::Bypass,
             Some("ReLb") => SkipPersistence::ReLb,
             Some(_) | None => SkipPersistence::None,
         },
-        group: None,
+        group: group.map(|group| group.id),
     })
 }
 
@@ -82,22 +85,58 @@ pub(crate) fn check_backup_method(command: &Command, settings: &Settings) -> Res
     }
 }
 
-/// Says which options of a command do nothing together with the others of the virtual server.
-pub(crate) fn idle_options(command: &Command, settings: &Settings) -> Vec<String> {
-    let mut idle = Vec::new();
-    let mut add = |keys: &[Key], with: &str| {
-        let given = keys.iter().filter_map(|key| settings.given(command, *key));
-        idle.extend(given.map(|option| format!("-{option} has no effect with {with}")));
+/// Says which options of a command do nothing together with the others of the virtual server, and
+/// with the group it is in.
+pub(crate) fn idle_options(
+    command: &Command,
+    settings: &Settings,
+    group: Option<&Group>,
+) -> Vec<String> {
+    let mut idle = match group {
+        Some(group) => {
+            let with = format!("while the virtual server is in lb group {}", group.name);
+            let mut idle = given(command, settings, &OF_GROUP, &with);
+            if persistence_kind(&group.settings).is_none() {
+                idle.extend(given(command, settings, &[Key::SkipPersistency], &with));
+            }
+            idle
+        }
+        None if persistence_kind(settings).is_none() => {
+            given(command, settings, &FOR_PERSISTENCE, WITHOUT_PERSISTENCE)
+        }
+        None => Vec::new(),
     };
-    if persistence_kind(settings).is_none() {
-        add(&FOR_PERSISTENCE, "-persistenceType NONE");
-    }
     if let Some(method) = settings.word(Key::LbMethod)
         && !hashes_one_address(&method)
     {
-        add(&FOR_HASHES, &format!("-lbMethod {method}"));
+        let with = format!("with -lbMethod {method}");
+        idle.extend(given(command, settings, &FOR_HASHES, &with));
     }
     idle
+}
+
+/// Says which options of a command do nothing together with the others of the group.
+pub(crate) fn idle_group_options(command: &Command, settings: &Settings) -> Vec<String> {
+    match persistence_kind(settings) {
+        Some(_) => Vec::new(),
+        None => given(command, settings, &FOR_PERSISTENCE, WITHOUT_PERSISTENCE),
+    }
+}
+
+/// Says that the persistence of a virtual server does nothing in a group.
+pub(crate) fn overruled(vserver: &Vserver, group: &Group) -> Option<String> {
+    let own = vserver.settings.own_word(Key::PersistenceType)?;
+    let (vserver, group) = (&vserver.name, &group.name);
+    Some(format!(
+        "-persistenceType {own} of lb vserver {vserver} has no effect while it is in lb group {group}"
+    ))
+}
+
+fn given(command: &Command, settings: &Settings, keys: &[Key], with: &str) -> Vec<String> {
+    let given = keys.iter().filter_map(|key| settings.given(command, *key));
+    given
+        .map(|option| format!("-{option} has no effect {with}"))
+        .collect()
 }
 
 fn hashes_one_address(method: &str) -> bool {
@@ -124,6 +163,16 @@ const FOR_PERSISTENCE: [Key; 4] = [
     Key::PersistMask,
     Key::V6PersistMaskLen,
     Key::SkipPersistency,
+];
+
+const WITHOUT_PERSISTENCE: &str = "with -persistenceType NONE";
+
+/// What a group has for all its virtual servers.
+pub(crate) const OF_GROUP: [Key; 4] = [
+    Key::PersistenceType,
+    Key::Timeout,
+    Key::PersistMask,
+    Key::V6PersistMaskLen,
 ];
 
 /// What is of use where one address is hashed.

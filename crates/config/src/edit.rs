@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
-use sluice_balance::{Protocol, ServiceId, VserverId, Weight};
+use sluice_balance::{GroupId, Protocol, ServiceId, VserverId, Weight};
 
+use crate::group::Group;
 use crate::object::{Binding, Server, Service, Vserver};
 use crate::parameter::Parameter;
 use crate::registry::Registry;
@@ -30,6 +31,14 @@ pub(crate) enum Edit {
     SetWeight(VserverId, Binding),
     Unbind(VserverId, ServiceId),
     Parameter(Parameter),
+    /// Adds a group or replaces all but the members of the one with its number.
+    Group(Group),
+    /// Removes a group; its members are in none then.
+    RemoveGroup(GroupId),
+    /// Puts a virtual server that is in no group into one.
+    Join(GroupId, VserverId),
+    /// Takes a virtual server out of its group.
+    Leave(VserverId),
 }
 
 /// All objects, and the indexes that make checking a command cheap.
@@ -38,7 +47,10 @@ pub(crate) struct Objects {
     pub(crate) servers: Registry<Server>,
     pub(crate) services: Registry<Service>,
     pub(crate) vservers: Registry<Vserver>,
+    pub(crate) groups: Registry<Group>,
     pub(crate) parameter: Parameter,
+    /// The group of each virtual server that is in one.
+    pub(crate) group_of: BTreeMap<VserverId, GroupId>,
     /// The services of each server that has some.
     pub(crate) of_server: HashMap<String, BTreeSet<ServiceId>>,
     /// The virtual servers each bound service is bound to.
@@ -78,6 +90,17 @@ impl Objects {
                 self.forget_binding(vserver, service);
             }
             Edit::Parameter(parameter) => self.parameter = parameter,
+            Edit::Group(group) => self.put_group(group),
+            Edit::RemoveGroup(id) => self.remove_group(id),
+            Edit::Join(id, vserver) => {
+                let group = self.groups.get_mut(id.0);
+                group
+                    .expect("the plan found or made it")
+                    .members
+                    .push(vserver);
+                self.group_of.insert(vserver, id);
+            }
+            Edit::Leave(vserver) => self.leave_group(vserver),
         }
     }
 
@@ -145,8 +168,36 @@ impl Objects {
         for binding in vserver.bindings() {
             self.forget_binding(id, binding.service);
         }
+        self.leave_group(id);
         if let Some(listener) = vserver.listener() {
             release(&mut self.listeners, listener, id);
+        }
+    }
+
+    fn put_group(&mut self, mut group: Group) {
+        let id = group.id;
+        if let Some(old) = self.groups.get_mut(id.0) {
+            group.members = std::mem::take(&mut old.members);
+        }
+        let name = group.name.clone();
+        self.groups.put(id.0, &name, group);
+    }
+
+    fn remove_group(&mut self, id: GroupId) {
+        let group = self.groups.get(id.0).expect("the plan found it");
+        let name = group.name.clone();
+        let group = self.groups.remove(id.0, &name);
+        for member in group.expect("it was found under this number").members {
+            self.group_of.remove(&member);
+        }
+    }
+
+    /// Takes a virtual server out of its group, if it is in one.
+    fn leave_group(&mut self, vserver: VserverId) {
+        if let Some(id) = self.group_of.remove(&vserver) {
+            let group = self.groups.get_mut(id.0);
+            let members = &mut group.expect("a group knows its members").members;
+            members.retain(|member| *member != vserver);
         }
     }
 

@@ -7,13 +7,15 @@
 //! Invariants: names are unique within servers, services and virtual servers, compared exactly; a
 //! service's server exists and a service answers at the address of its server; no two services
 //! answer at the same address, port and protocol, and no two virtual servers listen there; a
-//! binding joins a service and a virtual server of one type, once; numbers of objects are never
+//! binding joins a service and a virtual server of one type, once; a virtual server is in one group at
+//! most; numbers of objects are never
 //! used again.
 
 mod access;
 mod binding;
 mod choosing;
 mod edit;
+mod group;
 mod load;
 mod object;
 mod parameter;
@@ -29,6 +31,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use group::Group;
 pub use load::{LineFault, LineReport, Report, Verdict, check_file, plan_line};
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};

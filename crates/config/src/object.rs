@@ -7,6 +7,7 @@ use sluice_balance::{Protocol, ServiceId, ServiceSettings, VserverId, VserverSet
 use sluice_command::{Command, Key, Noun, Value, Verb};
 
 use crate::choosing;
+use crate::group::Group;
 use crate::parameter::Parameter;
 use crate::settings::Settings;
 use crate::words::command;
@@ -214,11 +215,6 @@ impl Vserver {
         &self.bindings
     }
 
-    /// Returns the options in force, by the spelling of the table.
-    pub fn options(&self) -> BTreeMap<String, String> {
-        self.settings.all()
-    }
-
     pub(crate) fn listener(&self) -> Option<(SocketAddr, Protocol)> {
         let address = self.listen.socket()?;
         Some((address, self.service_type.protocol()))
@@ -237,8 +233,8 @@ impl Vserver {
         }
     }
 
-    /// Returns what the core needs to know.
-    pub(crate) fn core(&self, parameter: &Parameter) -> VserverSettings {
+    /// Returns what the core needs to know, in this group or in none.
+    pub(crate) fn core(&self, parameter: &Parameter, group: Option<&Group>) -> VserverSettings {
         VserverSettings {
             protocol: self.service_type.protocol(),
             listen: self.listen.socket(),
@@ -251,7 +247,7 @@ impl Vserver {
             orders: sluice_balance::Orders::default(),
             flush_on_down: flush_on_down(&self.settings),
             slow_start: choosing::slow_start(&self.settings),
-            persistence: choosing::persistence(&self.settings),
+            persistence: choosing::persistence(&self.settings, group),
         }
     }
 

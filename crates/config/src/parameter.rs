@@ -123,8 +123,9 @@ impl Config {
             plan.changes.push(limit);
         }
         for vserver in self.vservers() {
-            let core = vserver.core(&after);
-            if vserver.core(before) != core {
+            let group = self.group_of(vserver);
+            let core = vserver.core(&after, group);
+            if vserver.core(before, group) != core {
                 plan.changes.push(Change::SetVserver(vserver.id, core));
             }
         }

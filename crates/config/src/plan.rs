@@ -44,6 +44,7 @@ impl Config {
             Noun::Service => self.plan_service(command),
             Noun::LbVserver => self.plan_vserver(command),
             Noun::LbParameter => self.plan_parameter(command),
+            Noun::LbGroup => self.plan_group(command),
             Noun::None
             | Noun::LbPersistentSessions
             | Noun::NsConfig

@@ -35,6 +35,14 @@ pub(crate) fn same_listener(vserver: &str, address: SocketAddr) -> Fault {
         .with_hint(format!("show lb vserver {}", quote(vserver)))
 }
 
+/// The virtual server is in another group.
+pub(crate) fn in_other_group(group: &str, vserver: &str) -> Fault {
+    let (quoted, vserver) = (quote(group), quote(vserver));
+    Fault::new(catalogue::RESOURCE_IN_USE)
+        .with_details(format!("lb group {group}"))
+        .with_hint(format!("unbind lb group {quoted} {vserver}"))
+}
+
 /// There is no such object.
 pub(crate) fn missing(argument: &str, name: &str, noun: &str) -> Fault {
     Fault::new(catalogue::NO_SUCH_RESOURCE)

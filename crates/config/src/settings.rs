@@ -125,11 +125,14 @@ impl Settings {
 
     /// Returns every option that has a value, by the spelling of the table.
     pub(crate) fn all(&self) -> BTreeMap<String, String> {
-        let rows = self.rows().filter_map(|row| {
-            let values = self.in_force(row.key)?;
-            Some((row.spelling.to_owned(), text(&values)))
-        });
-        rows.collect()
+        self.rows().filter_map(|row| self.shown(row.key)).collect()
+    }
+
+    /// Returns an option that has a value, by the spelling of the table.
+    pub(crate) fn shown(&self, key: Key) -> Option<(String, String)> {
+        let spelling = self.row(key)?.spelling;
+        let values = self.in_force(key)?;
+        Some((spelling.to_owned(), text(&values)))
     }
 
     /// Returns the options as they are saved, in the order of the table.

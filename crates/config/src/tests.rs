@@ -3,6 +3,7 @@
 mod changes;
 mod choosing;
 mod faults;
+mod groups;
 mod load;
 mod parameter;
 mod random;

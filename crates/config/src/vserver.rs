@@ -53,7 +53,7 @@ impl Config {
         let mut plan = Plan::default();
         plan.take_options(command, &mut vserver.settings)?;
         choosing::check_backup_method(command, &vserver.settings)?;
-        let idle = choosing::idle_options(command, &vserver.settings);
+        let idle = choosing::idle_options(command, &vserver.settings, None);
         plan.warnings.extend(idle);
         self.put_vserver(&mut plan, None, vserver);
         Ok(plan)
@@ -65,7 +65,7 @@ impl Config {
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;
         choosing::check_backup_method(command, &after.settings)?;
-        let idle = choosing::idle_options(command, &after.settings);
+        let idle = choosing::idle_options(command, &after.settings, self.group_of(before));
         plan.warnings.extend(idle);
         let address = command.value(Key::IpAddress);
         if options == 0 && address.is_none() && command.arg(Key::Weight).is_none() {

@@ -18,19 +18,12 @@ pub(crate) fn name(command: &Command) -> Result<&str, Fault> {
 
 /// Returns all names the command is about.
 pub(crate) fn names(command: &Command) -> Result<Vec<&str>, Fault> {
-    let arg = command
-        .arg(Key::Name)
-        .ok_or_else(|| refusal::absent(command, Key::Name))?;
-    let names = arg.values.iter().map(|value| match value {
-        Value::Text(name) => Ok(name.as_str()),
-        Value::Integer(_)
-        | Value::Address(_)
-        | Value::AnyAddress
-        | Value::Port(_)
-        | Value::AnyPort
-        | Value::Choice(_) => Err(refusal::invalid("name", &text(std::slice::from_ref(value)))),
-    });
-    names.collect()
+    words(command, Key::Name, "name")
+}
+
+/// Returns the names of the virtual servers to put into a group or take out of it.
+pub(crate) fn vserver_names(command: &Command) -> Result<Vec<&str>, Fault> {
+    words(command, Key::VserverName, "vServerName")
 }
 
 /// Returns the name of the service to bind or unbind.
@@ -132,6 +125,25 @@ pub(crate) fn command(
     let mut args: Vec<Arg> = positionals.collect();
     args.extend(options);
     Command { verb, noun, args }
+}
+
+fn words<'a>(command: &'a Command, key: Key, argument: &str) -> Result<Vec<&'a str>, Fault> {
+    let arg = command
+        .arg(key)
+        .ok_or_else(|| refusal::absent(command, key))?;
+    let names = arg.values.iter().map(|value| match value {
+        Value::Text(name) => Ok(name.as_str()),
+        Value::Integer(_)
+        | Value::Address(_)
+        | Value::AnyAddress
+        | Value::Port(_)
+        | Value::AnyPort
+        | Value::Choice(_) => {
+            let value = text(std::slice::from_ref(value));
+            Err(refusal::invalid(argument, &value))
+        }
+    });
+    names.collect()
 }
 
 fn word(command: &Command, key: Key) -> Result<&str, Fault> {

@@ -185,6 +185,7 @@ impl Client {
                 | Row::ServiceStat(_)
                 | Row::VserverStat(_)
                 | Row::UdpStat(_)
+                | Row::Group(_)
                 | Row::PersistentSession(_)
                 | Row::Parameter(_)
                 | Row::Config(_) => strange = true,

@@ -18,6 +18,7 @@ pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encod
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{
-    BoundService, BoundStat, ConfigStatus, ParameterRow, PersistenceStat, PersistentSession, Row,
-    ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, UdpStat, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, ParameterRow, PersistenceStat,
+    PersistentSession, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, UdpStat,
+    VserverRow, VserverStat,
 };

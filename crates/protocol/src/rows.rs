@@ -25,6 +25,8 @@ pub enum Row {
     VserverStat(VserverStat),
     /// `stat protocol udp`
     UdpStat(UdpStat),
+    /// `show lb group`
+    Group(GroupRow),
     /// `show lb persistentSessions`
     PersistentSession(PersistentSession),
     /// `show lb parameter`
@@ -111,6 +113,8 @@ pub struct VserverRow {
     pub services_active: u64,
     /// Options in force.
     pub settings: BTreeMap<String, String>,
+    /// The lb group it is in, whose persistence is its own then.
+    pub group: Option<String>,
     /// The bound services, when one virtual server was asked for; else `None`.
     pub bound: Option<Vec<BoundService>>,
 }
@@ -227,6 +231,34 @@ pub struct PersistenceStat {
     pub sessions_max: u64,
     /// Requests that were balanced without persistence because there were as many.
     pub table_full: u64,
+}
+
+/// A group of virtual servers that share one persistence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRow {
+    /// Its name.
+    pub name: String,
+    /// Options in force.
+    pub settings: BTreeMap<String, String>,
+    /// How many virtual servers are in it.
+    pub members_total: u64,
+    /// Its virtual servers, when one group was asked for; else `None`.
+    pub members: Option<Vec<GroupMember>>,
+}
+
+/// A virtual server of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupMember {
+    /// Its name.
+    pub name: String,
+    /// Its address; `0.0.0.0` when it has none.
+    pub address: String,
+    /// Its port; `0` when it has none.
+    pub port: String,
+    /// Its type.
+    pub service_type: String,
+    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    pub state: String,
 }
 
 /// A client that stays with a service.

@@ -1,7 +1,9 @@
 //! The rows of `show`.
 
-use sluice_config::{Server, Service, Vserver};
-use sluice_protocol::{BoundService, Row, ServerRow, ServerService, ServiceRow, VserverRow};
+use sluice_config::{Group, Server, Service, Vserver};
+use sluice_protocol::{
+    BoundService, GroupMember, GroupRow, Row, ServerRow, ServerService, ServiceRow, VserverRow,
+};
 
 use super::{View, shown, up};
 
@@ -76,8 +78,36 @@ impl View<'_> {
             state_age_ms,
             services_total: status.bindings.len() as u64,
             services_active: up(status.bindings.iter().map(|binding| binding.state)),
-            settings: vserver.options(),
+            settings: self.config.vserver_options(vserver),
+            group: self
+                .config
+                .group_of(vserver)
+                .map(|group| group.name().to_owned()),
             bound: detail.then(|| bound.collect()),
         })
+    }
+
+    pub(super) fn group(&self, group: &Group, detail: bool) -> Row {
+        let members = || self.config.members_of(group);
+        Row::Group(GroupRow {
+            name: group.name().to_owned(),
+            settings: group.options(),
+            members_total: members().count() as u64,
+            members: detail.then(|| {
+                members()
+                    .map(|vserver| self.group_member(vserver))
+                    .collect()
+            }),
+        })
+    }
+
+    fn group_member(&self, vserver: &Vserver) -> GroupMember {
+        GroupMember {
+            name: vserver.name().to_owned(),
+            address: vserver.listen().address(),
+            port: vserver.listen().port().to_string(),
+            service_type: vserver.service_type().name().to_owned(),
+            state: shown(self.vserver_status(vserver).state),
+        }
     }
 }

@@ -7,8 +7,8 @@ use sluice_balance::{Engine, PersistenceStatus, RampStatus};
 use sluice_command::parse;
 use sluice_config::plan_line;
 use sluice_protocol::{
-    BoundService, BoundStat, PersistenceStat, ServerRow, ServerService, ServiceRow, ServiceStat,
-    VserverRow, VserverStat,
+    BoundService, BoundStat, GroupMember, GroupRow, PersistenceStat, ServerRow, ServerService,
+    ServiceRow, ServiceStat, VserverRow, VserverStat,
 };
 
 /// A configuration and what the core says of it.
@@ -33,6 +33,9 @@ impl World {
             "add lb vserver v2 UDP",
             "bind lb vserver v1 s2 -weight 3",
             "bind lb vserver v1 s3 -weight 2",
+            "add lb group g1 -persistenceType SOURCEIP -timeout 9",
+            "bind lb group g1 v2 v1",
+            "add lb group g2",
         ] {
             let plan = plan_line(&world.config, line).unwrap().unwrap();
             for change in &plan.changes {
@@ -211,6 +214,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         row.settings.get("lbMethod").map(String::as_str),
         Some("LEASTBANDWIDTH")
     );
+    assert_eq!(row.settings["timeout"], "9", "that of the group");
     let detailed = VserverRow {
         name: text("v1"),
         address: text("127.0.0.1"),
@@ -223,6 +227,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         services_total: 2,
         services_active: 1,
         settings: row.settings.clone(),
+        group: Some(text("g1")),
         bound: Some(vec![
             BoundService {
                 slow_start: Some(slow_start()),
@@ -361,7 +366,45 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         panic!("{all:?}");
     };
     assert_eq!((empty.health, empty.bound.as_ref()), (0, None));
-    assert_eq!(empty.persistence, None);
+    let shared = empty
+        .persistence
+        .as_ref()
+        .map(|persistence| persistence.sessions_max);
+    assert_eq!(shared, Some(150_000));
+}
+
+#[test]
+fn show_lb_group_has_its_virtual_servers_only_when_named() {
+    let mut world = World::new();
+    let member =
+        |name: &str, address: &str, port: &str, service_type: &str, state: &str| GroupMember {
+            name: text(name),
+            address: text(address),
+            port: text(port),
+            service_type: text(service_type),
+            state: text(state),
+        };
+    let named = GroupRow {
+        name: text("g1"),
+        settings: world.config.group("g1").unwrap().options(),
+        members_total: 2,
+        members: Some(vec![
+            member("v2", "0.0.0.0", "0", "UDP", "DOWN"),
+            member("v1", "127.0.0.1", "9000", "TCP", "UP"),
+        ]),
+    };
+    let rows = world.rows("show lb group g1").unwrap();
+    assert_eq!(rows, [Row::Group(named.clone())]);
+    let all = world.rows("show lb group").unwrap();
+    let [first, Row::Group(second)] = all.as_slice() else {
+        panic!("{all:?}");
+    };
+    let listed = GroupRow {
+        members: None,
+        ..named
+    };
+    assert_eq!(*first, Row::Group(listed));
+    assert_eq!((&*second.name, second.members_total), ("g2", 0));
 }
 
 #[test]
@@ -390,6 +433,7 @@ fn a_name_that_does_not_exist_is_named_in_the_refusal() {
         "show server",
         "show service",
         "show lb vserver",
+        "show lb group",
         "stat server",
         "stat service",
     ] {

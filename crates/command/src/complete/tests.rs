@@ -9,6 +9,7 @@ fn names(noun: Noun) -> Vec<String> {
         Noun::LbVserver => &["v1", "v2"],
         Noun::None
         | Noun::LbParameter
+        | Noun::LbGroup
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
@@ -42,7 +43,7 @@ fn verbs_and_objects_are_offered_by_prefix() {
     assert_eq!(at_end("").candidates.len(), VERBS.len());
     assert_offers("add ", &["server", "service", "lb"]);
     assert_offers("add s", &["server", "service"]);
-    assert_offers("add lb ", &["vserver"]);
+    assert_offers("add lb ", &["vserver", "group"]);
     assert_offers("add lb v", &["vserver"]);
     assert_offers("add v", &["vserver"]);
     assert_offers("show ", &["ns", "server", "service", "lb"]);
@@ -59,6 +60,9 @@ fn names_of_what_exists_are_offered() {
     assert_offers("show service m", &["\"my svc\""]);
     assert_offers("show service \"my", &["\"my svc\""]);
     assert_offers("bind lb vserver ", &["v1", "v2"]);
+    assert_offers("bind lb group g v", &["v1", "v2"]);
+    assert_offers("bind lb group g v1 v", &["v2"]);
+    assert_offers("show lb persistentSessions ", &["v1", "v2"]);
     assert_offers("bind lb vserver v1 ", &["s1", "s2", "\"my svc\""]);
     assert_offers("bind lb vs v1 s", &["s1", "s2"]);
     assert_offers("set lb vserver v1 -weight 3 ", &["s1", "s2", "\"my svc\""]);
@@ -157,7 +161,7 @@ fn descriptions_come_from_the_table() {
     assert_eq!(at_end("una").candidates.len(), 0);
     assert_eq!(
         at_end("rm").candidates[0].description,
-        "server, service, lb vserver"
+        "server, service, lb vserver, lb group"
     );
 }
 
@@ -165,7 +169,7 @@ fn descriptions_come_from_the_table() {
 fn topics_of_help_are_commands_and_objects() {
     assert_offers("help ad", &["add"]);
     assert_offers("help l", &["lb"]);
-    assert_offers("help add lb ", &["vserver"]);
+    assert_offers("help add lb ", &["vserver", "group"]);
     assert_offers("help lb v", &["vserver"]);
     assert_offers("help add server x ", &[]);
 }

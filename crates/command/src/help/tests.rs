@@ -65,7 +65,7 @@ fn a_group_a_verb_and_an_object_list_one_line_synopses() {
     assert_eq!(help("vserver"), Ok(vserver));
     assert_eq!(
         help("bind").expect("it is a verb"),
-        "bind lb vserver <name> <serviceName> [-weight <n>]\n"
+        "bind lb vserver <name> <serviceName> [-weight <n>]\nbind lb group <name> <vServerName> ...\n"
     );
     assert_eq!(
         help("show ns").expect("it is a verb and a group"),

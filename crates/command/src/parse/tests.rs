@@ -68,6 +68,12 @@ fn words_may_be_cut_and_written_in_any_case() {
             "set lb parameter -sessionsThreshold 300000 -lbHashAlgorithm JARH",
         ),
         ("sh parameter", "show lb parameter"),
+        ("bind group g v1 v2", "bind lb group g v1 v2"),
+        (
+            "add lb gr g -persistencet sourceip",
+            "add lb group g -persistenceType SOURCEIP",
+        ),
+        ("cl lb pers v", "clear lb persistentSessions v"),
         (
             "unset lb parameter -useport",
             "unset lb parameter -usePortForHashLb",

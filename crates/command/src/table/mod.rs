@@ -5,6 +5,7 @@
 //! rows a command can take share a spelling, every key has a row, every text is filled in, every
 //! choice has at least one value, and a default is a value its row accepts.
 
+mod lb_group;
 mod lb_parameter;
 mod lb_persistent_sessions;
 mod lb_vserver;
@@ -29,6 +30,7 @@ pub static NOUNS: &[&NounSpec] = &[
     &service::SERVICE,
     &lb_parameter::LB_PARAMETER,
     &lb_vserver::LB_VSERVER,
+    &lb_group::LB_GROUP,
     &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
     &shell::SHELL,
 ];
@@ -319,6 +321,7 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::Service => &service::SERVICE,
         Noun::LbVserver => &lb_vserver::LB_VSERVER,
         Noun::LbParameter => &lb_parameter::LB_PARAMETER,
+        Noun::LbGroup => &lb_group::LB_GROUP,
         Noun::LbPersistentSessions => &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
         Noun::NsConfig => &ns::CONFIG,
         Noun::NsRunningConfig => &ns::RUNNING_CONFIG,

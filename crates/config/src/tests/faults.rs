@@ -290,6 +290,8 @@ fn a_command_that_was_never_parsed_is_a_fault_and_not_a_panic() {
         Key::LbMethod,
         Key::Weight,
         Key::SessionsThreshold,
+        Key::VserverName,
+        Key::PersistenceType,
         Key::LbHashFingers,
         Key::NewServiceRequest,
         Key::NewServiceRequestUnit,
@@ -349,12 +351,13 @@ const VERBS: [Verb; 9] = [
     Verb::Show,
 ];
 
-const NOUNS: [Noun; 5] = [
+const NOUNS: [Noun; 6] = [
     Noun::None,
     Noun::Server,
     Noun::Service,
     Noun::LbVserver,
     Noun::LbParameter,
+    Noun::LbGroup,
 ];
 
 #[test]

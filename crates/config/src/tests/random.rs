@@ -122,6 +122,14 @@ fn line() -> impl Strategy<Value = String> {
         1 => server().prop_map(|s| format!("rm server {s}")),
         1 => service().prop_map(|s| format!("rm service {s}")),
         1 => (vserver(), vserver()).prop_map(|(a, b)| format!("rm lb vserver {a} {b}")),
+        2 => (group(), group_option()).prop_map(|(g, o)| format!("add lb group {g} {o}")),
+        2 => (group(), group_option()).prop_map(|(g, o)| format!("set lb group {g} {o}")),
+        1 => group().prop_map(|g| format!("unset lb group {g} -persistenceType -cookieName")),
+        3 => (group(), vserver(), vserver())
+            .prop_map(|(g, a, b)| format!("bind lb group {g} {a} {b}")),
+        3 => (group(), vserver()).prop_map(|(g, v)| format!("bind lb group {g} {v}")),
+        1 => (group(), vserver()).prop_map(|(g, v)| format!("unbind lb group {g} {v}")),
+        1 => group().prop_map(|g| format!("rm lb group {g}")),
         1 => parameter_option().prop_map(|o| format!("set lb parameter {o}")),
         1 => Just("unset lb parameter -sessionsThreshold -usePortForHashLb".to_owned()),
         1 => (switch(), server()).prop_map(|(word, s)| format!("{word} server {s}")),
@@ -166,6 +174,19 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "-newServiceRequest 4",
         "-newServiceRequestUnit PERCENT",
         "-downStateFlush DISABLED -comment q{a \"b\"}",
+    ])
+}
+
+fn group() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["g1", "\"g 2\""])
+}
+
+fn group_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "-persistenceType SOURCEIP",
+        "-persistenceType SOURCEIP -timeout 9 -persistMask 255.0.0.0",
+        "-persistenceType NONE -v6persistmasklen 64",
+        "-cookieName \"a b\" -rule x -useVserverPersistency ENABLED",
     ])
 }
 

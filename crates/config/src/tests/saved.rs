@@ -106,7 +106,7 @@ fn options_show_what_is_in_force() {
     assert_eq!(of(&options, "usip").as_deref(), Some("NO"));
     assert_eq!(of(&options, "comment"), None);
     assert_eq!(of(&options, "state"), None);
-    let options = config.vserver("v1").unwrap().options();
+    let options = config.vserver_options(config.vserver("v1").unwrap());
     assert_eq!(of(&options, "lbMethod").as_deref(), Some("LEASTCONNECTION"));
     assert_eq!(of(&options, "newServiceRequest").as_deref(), Some("5"));
     assert_eq!(

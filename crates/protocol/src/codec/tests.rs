@@ -8,9 +8,9 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, Hello, ParameterRow, PersistenceStat, PersistentSession,
-    Reply, Request, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, VERSION,
-    VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, Hello, ParameterRow,
+    PersistenceStat, PersistentSession, Reply, Request, Row, ServerRow, ServerService, ServiceRow,
+    ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -105,6 +105,18 @@ fn rows() -> Vec<Row> {
         Row::Vserver(vserver_row()),
         Row::ServiceStat(service_stat()),
         Row::VserverStat(vserver_stat()),
+        Row::Group(GroupRow {
+            name: "g1".to_owned(),
+            settings: settings(),
+            members_total: 1,
+            members: Some(vec![GroupMember {
+                name: "v1".to_owned(),
+                address: "10.0.0.9".to_owned(),
+                port: "80".to_owned(),
+                service_type: "TCP".to_owned(),
+                state: "UP".to_owned(),
+            }]),
+        }),
         Row::PersistentSession(PersistentSession {
             persistence_type: "SOURCEIP".to_owned(),
             source: Some("192.0.2.1".to_owned()),
@@ -184,6 +196,7 @@ fn vserver_row() -> VserverRow {
         services_total: 2,
         services_active: 1,
         settings: settings(),
+        group: Some("g1".to_owned()),
         bound: Some(vec![BoundService {
             name: "s1".to_owned(),
             address: "10.0.0.1".to_owned(),
