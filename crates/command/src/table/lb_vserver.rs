@@ -1,11 +1,15 @@
 //! The table of `lb vserver`: where clients connect, and how a service is chosen for them.
 
+mod choices;
+
 use std::net::Ipv4Addr;
 
+use choices::{BACKUP_METHODS, METHODS, PERSISTENCE, SKIP, TYPES, UNITS};
+
 use super::{
-    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH,
-    NounSpec, PERSISTENCE_MINUTES, Positional, Then, Times, appflow_log, comment, devno, many,
-    once, optional, row, state,
+    ArgSpec, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH, NounSpec,
+    PERSISTENCE_MINUTES, Positional, Then, Times, appflow_log, comment, devno, many, once,
+    optional, row, state,
 };
 use crate::{Key, Noun, Verb};
 
@@ -343,158 +347,8 @@ const RATE: Kind = Kind::Integer {
     unit: "requests or percent",
 };
 
-const UNITS: Choices = Choices {
-    allowed: &[
-        ("PER_SECOND", "requests per second"),
-        ("PERCENT", "percent of what an existing service gets"),
-    ],
-    aliases: &[("REQUESTS", "PER_SECOND")],
-    elsewhere: &[],
-};
-
 const HASH_LENGTH: Kind = Kind::Integer {
     min: 1,
     max: 4096,
     unit: "bytes",
-};
-
-const METHODS: Choices = Choices {
-    allowed: &[
-        ("ROUNDROBIN", "in turn, by weight"),
-        ("LEASTCONNECTION", "fewest active connections"),
-        (
-            "LEASTBANDWIDTH",
-            "fewest bytes both ways over the last 14 seconds",
-        ),
-        (
-            "LEASTPACKETS",
-            "fewest packets both ways over the last 14 seconds",
-        ),
-        (
-            "LEASTREQUEST",
-            "fewest requests, which are connections here",
-        ),
-        ("SOURCEIPHASH", "by the client's address"),
-        ("DESTINATIONIPHASH", "by the address the client dials"),
-        ("SRCIPDESTIPHASH", "by both addresses"),
-        ("SRCIPSRCPORTHASH", "by the client's address and port"),
-        ("RANDOM", "at random, by weight"),
-    ],
-    aliases: &[],
-    elsewhere: &[
-        "LEASTRESPONSETIME",
-        "URLHASH",
-        "DOMAINHASH",
-        "TOKEN",
-        "LRTM",
-        "CALLIDHASH",
-        "CUSTOMLOAD",
-        "AUDITLOGHASH",
-        "STATICPROXIMITY",
-        "USER_TOKEN",
-    ],
-};
-
-const BACKUP_METHODS: Choices = Choices {
-    allowed: &[
-        ("ROUNDROBIN", "in turn, by weight"),
-        ("LEASTCONNECTION", "fewest active connections"),
-        ("LEASTRESPONSETIME", "fastest answers"),
-        ("SOURCEIPHASH", "by the client's address"),
-        (
-            "LEASTBANDWIDTH",
-            "fewest bytes both ways over the last 14 seconds",
-        ),
-        (
-            "LEASTPACKETS",
-            "fewest packets both ways over the last 14 seconds",
-        ),
-        ("CUSTOMLOAD", "least load as monitors report it"),
-    ],
-    aliases: &[],
-    elsewhere: &[],
-};
-
-const PERSISTENCE: Choices = Choices {
-    allowed: &[
-        ("SOURCEIP", "a client is its address"),
-        ("DESTIP", "a client is the address it dials"),
-        ("SRCIPDESTIP", "a client is both addresses"),
-        ("NONE", "every connection is chosen for on its own"),
-    ],
-    aliases: &[],
-    elsewhere: &[
-        "COOKIEINSERT",
-        "SSLSESSION",
-        "RULE",
-        "URLPASSIVE",
-        "CUSTOMSERVERID",
-        "CALLID",
-        "RTSPSID",
-        "DIAMETER",
-        "FIXSESSION",
-        "USERSESSION",
-    ],
-};
-
-const SKIP: Choices = Choices {
-    allowed: &[
-        ("Bypass", "another service takes this connection alone"),
-        ("ReLb", "the client stays with another service from now on"),
-        ("None", "the connection is refused"),
-    ],
-    aliases: &[],
-    elsewhere: &[],
-};
-
-const TYPES: Choices = Choices {
-    allowed: &[("TCP", "connections"), ("UDP", "datagrams")],
-    aliases: &[],
-    elsewhere: &[
-        "HTTP",
-        "FTP",
-        "SSL",
-        "SSL_BRIDGE",
-        "SSL_TCP",
-        "DTLS",
-        "NNTP",
-        "DNS",
-        "DHCPRA",
-        "ANY",
-        "SIP_UDP",
-        "SIP_TCP",
-        "SIP_SSL",
-        "DNS_TCP",
-        "RTSP",
-        "PUSH",
-        "SSL_PUSH",
-        "RADIUS",
-        "RDP",
-        "MYSQL",
-        "MSSQL",
-        "DIAMETER",
-        "SSL_DIAMETER",
-        "TFTP",
-        "ORACLE",
-        "SMPP",
-        "SYSLOGTCP",
-        "SYSLOGUDP",
-        "FIX",
-        "SSL_FIX",
-        "USER_TCP",
-        "USER_SSL_TCP",
-        "PROXY",
-        "QUIC",
-        "IPFIX",
-        "LOGSTREAM",
-        "MONGO",
-        "MONGO_TLS",
-        "MQTT",
-        "MQTT_TLS",
-        "QUIC_BRIDGE",
-        "HTTP_QUIC",
-        "DOT",
-        "SSL_PROXY",
-        "KAFKA_PRODUCER",
-    ],
 };

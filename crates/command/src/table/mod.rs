@@ -10,6 +10,7 @@ mod lb_parameter;
 mod lb_persistent_sessions;
 mod lb_vserver;
 mod ns;
+mod rows;
 mod server;
 mod service;
 mod shell;
@@ -17,6 +18,11 @@ mod shell;
 mod tests;
 
 use std::net::Ipv4Addr;
+
+use rows::{
+    COMMENT_TEXT, ENABLED_DISABLED, IDLE_SECONDS, MASK_LENGTH, ON_OFF, PERSISTENCE_MINUTES, YES_NO,
+    appflow_log, comment, devno, many, once, optional, row, state,
+};
 
 use crate::{Key, Noun, Value, Verb};
 
@@ -359,164 +365,4 @@ pub fn noun_words(noun: Noun) -> String {
         Some(group) => format!("{group} {}", spec.object),
         None => spec.object.to_owned(),
     }
-}
-
-const ENABLED_DISABLED: Choices = Choices {
-    allowed: &[("ENABLED", "on"), ("DISABLED", "off")],
-    aliases: &[],
-    elsewhere: &[],
-};
-
-const YES_NO: Choices = Choices {
-    allowed: &[("YES", "on"), ("NO", "off")],
-    aliases: &[],
-    elsewhere: &[],
-};
-
-const ON_OFF: Choices = Choices {
-    allowed: &[("ON", "on"), ("OFF", "off")],
-    aliases: &[],
-    elsewhere: &[],
-};
-
-/// 31536000 seconds are a year of 365 days.
-const IDLE_SECONDS: Kind = Kind::Integer {
-    min: 0,
-    max: 31_536_000,
-    unit: "seconds",
-};
-
-/// 1440 minutes are a day.
-const PERSISTENCE_MINUTES: Kind = Kind::Integer {
-    min: 2,
-    max: 1440,
-    unit: "minutes",
-};
-
-const MASK_LENGTH: Kind = Kind::Integer {
-    min: 1,
-    max: 128,
-    unit: "bits",
-};
-
-const COMMENT_TEXT: Kind = Kind::Text { min: 0, max: 255 };
-
-/// Starts a row: an option of `add` that works and is saved when it is not the default.
-const fn row(key: Key, spelling: &'static str, kind: Kind, help: &'static str) -> ArgSpec {
-    ArgSpec {
-        key,
-        spelling,
-        aliases: &[],
-        kind,
-        then: None,
-        required: false,
-        default: Default::None,
-        settable: false,
-        unsettable: false,
-        effect: Effect::Works,
-        saved: Saved::NotDefault,
-        help,
-    }
-}
-
-impl ArgSpec {
-    const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
-        self.aliases = aliases;
-        self
-    }
-
-    const fn then(mut self, then: Then) -> Self {
-        self.then = Some(then);
-        self
-    }
-
-    const fn default(mut self, default: Default) -> Self {
-        self.default = default;
-        self
-    }
-
-    const fn required(mut self) -> Self {
-        self.required = true;
-        self
-    }
-
-    const fn set(mut self) -> Self {
-        self.settable = true;
-        self
-    }
-
-    const fn unset(mut self) -> Self {
-        self.unsettable = true;
-        self
-    }
-
-    const fn always(mut self) -> Self {
-        self.saved = Saved::Always;
-        self
-    }
-
-    const fn no_effect(mut self, why: &'static str) -> Self {
-        self.effect = Effect::NoEffect(why);
-        self
-    }
-}
-
-const fn once(arg: ArgSpec) -> Positional {
-    Positional {
-        arg,
-        times: Times::Once,
-    }
-}
-
-const fn optional(arg: ArgSpec) -> Positional {
-    Positional {
-        arg,
-        times: Times::Optional,
-    }
-}
-
-const fn many(arg: ArgSpec) -> Positional {
-    Positional {
-        arg,
-        times: Times::Many,
-    }
-}
-
-const fn comment() -> ArgSpec {
-    row(Key::Comment, "comment", COMMENT_TEXT, "A note for people")
-        .set()
-        .unset()
-}
-
-const fn state(help: &'static str) -> ArgSpec {
-    row(Key::State, "state", Kind::Choice(&ENABLED_DISABLED), help)
-        .default(Default::Choice("ENABLED"))
-}
-
-const fn devno() -> ArgSpec {
-    let number = Kind::Integer {
-        min: 0,
-        max: u32::MAX as u64,
-        unit: "",
-    };
-    row(
-        Key::DevNo,
-        "devno",
-        number,
-        "The number an appliance gave the object in its saved file",
-    )
-    .no_effect("it is an appliance's internal number")
-}
-
-const fn appflow_log() -> ArgSpec {
-    row(
-        Key::AppflowLog,
-        "appflowLog",
-        Kind::Choice(&ENABLED_DISABLED),
-        "Export of flow records",
-    )
-    .default(Default::Choice("ENABLED"))
-    .set()
-    .unset()
-    .no_effect("flow records are not exported")
 }

@@ -1,0 +1,153 @@
+//! The closed lists of `lb vserver`: types, methods, kinds of persistence.
+
+use crate::table::Choices;
+
+pub(super) const UNITS: Choices = Choices {
+    allowed: &[
+        ("PER_SECOND", "requests per second"),
+        ("PERCENT", "percent of what an existing service gets"),
+    ],
+    aliases: &[("REQUESTS", "PER_SECOND")],
+    elsewhere: &[],
+};
+
+pub(super) const METHODS: Choices = Choices {
+    allowed: &[
+        ("ROUNDROBIN", "in turn, by weight"),
+        ("LEASTCONNECTION", "fewest active connections"),
+        (
+            "LEASTBANDWIDTH",
+            "fewest bytes both ways over the last 14 seconds",
+        ),
+        (
+            "LEASTPACKETS",
+            "fewest packets both ways over the last 14 seconds",
+        ),
+        (
+            "LEASTREQUEST",
+            "fewest requests, which are connections here",
+        ),
+        ("SOURCEIPHASH", "by the client's address"),
+        ("DESTINATIONIPHASH", "by the address the client dials"),
+        ("SRCIPDESTIPHASH", "by both addresses"),
+        ("SRCIPSRCPORTHASH", "by the client's address and port"),
+        ("RANDOM", "at random, by weight"),
+    ],
+    aliases: &[],
+    elsewhere: &[
+        "LEASTRESPONSETIME",
+        "URLHASH",
+        "DOMAINHASH",
+        "TOKEN",
+        "LRTM",
+        "CALLIDHASH",
+        "CUSTOMLOAD",
+        "AUDITLOGHASH",
+        "STATICPROXIMITY",
+        "USER_TOKEN",
+    ],
+};
+
+pub(super) const BACKUP_METHODS: Choices = Choices {
+    allowed: &[
+        ("ROUNDROBIN", "in turn, by weight"),
+        ("LEASTCONNECTION", "fewest active connections"),
+        ("LEASTRESPONSETIME", "fastest answers"),
+        ("SOURCEIPHASH", "by the client's address"),
+        (
+            "LEASTBANDWIDTH",
+            "fewest bytes both ways over the last 14 seconds",
+        ),
+        (
+            "LEASTPACKETS",
+            "fewest packets both ways over the last 14 seconds",
+        ),
+        ("CUSTOMLOAD", "least load as monitors report it"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+pub(super) const PERSISTENCE: Choices = Choices {
+    allowed: &[
+        ("SOURCEIP", "a client is its address"),
+        ("DESTIP", "a client is the address it dials"),
+        ("SRCIPDESTIP", "a client is both addresses"),
+        ("NONE", "every connection is chosen for on its own"),
+    ],
+    aliases: &[],
+    elsewhere: &[
+        "COOKIEINSERT",
+        "SSLSESSION",
+        "RULE",
+        "URLPASSIVE",
+        "CUSTOMSERVERID",
+        "CALLID",
+        "RTSPSID",
+        "DIAMETER",
+        "FIXSESSION",
+        "USERSESSION",
+    ],
+};
+
+pub(super) const SKIP: Choices = Choices {
+    allowed: &[
+        ("Bypass", "another service takes this connection alone"),
+        ("ReLb", "the client stays with another service from now on"),
+        ("None", "the connection is refused"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+pub(super) const TYPES: Choices = Choices {
+    allowed: &[("TCP", "connections"), ("UDP", "datagrams")],
+    aliases: &[],
+    elsewhere: &[
+        "HTTP",
+        "FTP",
+        "SSL",
+        "SSL_BRIDGE",
+        "SSL_TCP",
+        "DTLS",
+        "NNTP",
+        "DNS",
+        "DHCPRA",
+        "ANY",
+        "SIP_UDP",
+        "SIP_TCP",
+        "SIP_SSL",
+        "DNS_TCP",
+        "RTSP",
+        "PUSH",
+        "SSL_PUSH",
+        "RADIUS",
+        "RDP",
+        "MYSQL",
+        "MSSQL",
+        "DIAMETER",
+        "SSL_DIAMETER",
+        "TFTP",
+        "ORACLE",
+        "SMPP",
+        "SYSLOGTCP",
+        "SYSLOGUDP",
+        "FIX",
+        "SSL_FIX",
+        "USER_TCP",
+        "USER_SSL_TCP",
+        "PROXY",
+        "QUIC",
+        "IPFIX",
+        "LOGSTREAM",
+        "MONGO",
+        "MONGO_TLS",
+        "MQTT",
+        "MQTT_TLS",
+        "QUIC_BRIDGE",
+        "HTTP_QUIC",
+        "DOT",
+        "SSL_PROXY",
+        "KAFKA_PRODUCER",
+    ],
+};
