@@ -32,7 +32,12 @@ pub(crate) fn service_at(
     let address = listener.local_addr().unwrap();
     let serve = Arc::new(serve);
     std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // No descriptor for it now; asking without a pause would burn a core.
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            };
             let serve = Arc::clone(&serve);
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             std::thread::spawn(move || serve(stream));
