@@ -130,8 +130,9 @@ impl Failure {
             Progress::Answered => return None,
         };
         let failure = match reason {
-            CloseReason::ConnectFailed | CloseReason::ServiceClosed => Some(Self::Fast),
-            CloseReason::ServiceReset => asked.then_some(Self::Fast),
+            CloseReason::ConnectFailed | CloseReason::ServiceClosed | CloseReason::ServiceReset => {
+                Some(Self::Fast)
+            }
             CloseReason::Finished | CloseReason::ClientReset | CloseReason::IdleLimit => {
                 asked.then_some(Self::Silent)
             }

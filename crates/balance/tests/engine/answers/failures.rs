@@ -34,7 +34,7 @@ fn verdicts(before: impl Fn(&mut Rig)) -> Vec<(u64, bool)> {
 #[test]
 fn flow_without_client_data_fails_only_by_the_service() {
     let (none, fast) = ((0, false), (1, true));
-    let expected = [none, fast, none, none, fast, none, none, none];
+    let expected = [none, fast, none, fast, fast, none, none, none];
     assert_eq!(verdicts(|_| {}), expected);
 }
 
