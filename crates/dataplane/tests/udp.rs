@@ -4,8 +4,9 @@ mod udp_rig;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
-use sluice_balance::{Change, ServiceId};
+use sluice_balance::{Change, Method, ServiceId};
 
 use udp_rig::{Answer, Rig, Service, bind, client_of, exchange, receive, wait_until};
 
@@ -204,10 +205,53 @@ fn clients_beyond_the_limit_are_dropped_and_sessions_go_on() {
 }
 
 #[test]
+fn time_from_the_first_datagram_to_the_first_answer_is_booked() {
+    let service = bind("127.0.0.1:0");
+    let mut rig = Rig::start(1);
+    let client = client_of(rig.serve_addresses("127.0.0.1", &[service.local_addr().unwrap()]));
+    client.send(b"ping").unwrap();
+    let (_, session) = receive(&service);
+    let wait = Duration::from_millis(20);
+    wait_until(|| rig.plane.snapshot().services[0].longest_wait >= Some(wait));
+    service.send_to(b"pong", session).unwrap();
+    assert_eq!(receive(&client).0, b"pong");
+    wait_until(|| rig.plane.snapshot().services[0].response_time >= Some(wait));
+    assert_eq!(rig.plane.snapshot().services[0].longest_wait, None);
+    rig.stop();
+}
+
+#[test]
+fn service_that_swallows_datagrams_stands_behind_where_traffic_is_compared() {
+    let silent = bind("127.0.0.1:0");
+    let echo = Service::start("127.0.0.1:0", Answer::Echo);
+    let mut rig = Rig::start(2);
+    rig.method = Method::LeastBandwidth;
+    let services = [silent.local_addr().unwrap(), echo.address];
+    let vserver = rig.serve_addresses("127.0.0.1", &services);
+    let start = Instant::now();
+    client_of(vserver).send(b"lost").unwrap();
+    receive(&silent);
+    wait_until(|| rig.plane.snapshot().services[0].stands_behind);
+    let hits = |rig: &Rig| rig.plane.snapshot().services[0].hits;
+    for _ in 0..20 {
+        // By bytes alone, the silent one would be first each time.
+        let client = client_of(vserver);
+        let moment = Some(Duration::from_millis(20));
+        client.set_read_timeout(moment).unwrap();
+        client.send(&[1; 1_000]).unwrap();
+        wait_until(|| client.peek(&mut [0; 1]).is_ok() || hits(&rig) > 1);
+    }
+    // It is tried again every 5 s.
+    let trials = start.elapsed().as_secs() / 5;
+    assert!(hits(&rig) <= 1 + trials);
+    rig.stop();
+}
+
+#[test]
 fn silent_session_ends_by_itself_and_counts_as_finished() {
     let service = Service::start("127.0.0.1:0", Answer::Echo);
     let mut rig = Rig::start(2);
-    rig.idle = Some(std::time::Duration::from_millis(50));
+    rig.idle = Some(Duration::from_millis(50));
     let client = client_of(rig.serve("127.0.0.1", &[&service]));
     assert_eq!(exchange(&client, b"a"), b"a");
     wait_until(|| rig.sessions() == 0);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry};
 use rustix::io::Errno;
-use rustix::net::{SocketFlags, acceptfrom_with, getsockname};
+use rustix::net::{SocketFlags, acceptfrom_with, getsockname, sockopt};
 use sluice_balance::{FlowKey, Instant, VserverId};
 
 use super::TcpSide;
@@ -89,8 +89,11 @@ impl TcpSide {
             };
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match acceptfrom_with(&*listener.socket, flags) {
+                // One that has reset in the queue comes out of it like any other; it must not use a
+                // service.
                 Ok((client, Some(source))) => {
-                    if let Ok(source) = source.try_into()
+                    if is_connected(&client)
+                        && let Ok(source) = source.try_into()
                         && let Some(dialled) = dialled(listener, &client)
                     {
                         let key = FlowKey {
@@ -177,6 +180,11 @@ fn dialled(listener: &Listener, client: &OwnedFd) -> Option<SocketAddr> {
         return Some(listener.address);
     }
     getsockname(client).ok()?.try_into().ok()
+}
+
+/// Whether a client is still there.
+fn is_connected(client: &OwnedFd) -> bool {
+    matches!(sockopt::socket_error(client), Ok(Ok(())))
 }
 
 fn deregister(registry: &Registry, listener: &Listener) {

@@ -11,6 +11,7 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use rustix::pipe::{SpliceFlags, splice};
 use sluice_balance::{Reservation, Selection};
 
+use super::exchange::Exchange;
 use super::traffic::Traffic;
 use crate::descriptors::Descriptors;
 use crate::pipes::{PIPE_SIZE, Pipe, Pipes};
@@ -32,6 +33,7 @@ pub(super) struct Legs {
     waiting: [Waiting; 2],
     pub(super) reservation: Reservation,
     pub(super) traffic: Traffic,
+    pub(super) exchange: Exchange,
 }
 
 /// Bytes of one direction on their way.
@@ -51,6 +53,7 @@ impl Legs {
             waiting: [Waiting::Nothing, Waiting::Nothing],
             reservation: selection.reservation,
             traffic: Traffic::new(selection.service_counters, selection.vserver_counters),
+            exchange: Exchange::default(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod accept;
 mod connect;
 mod driver;
+mod exchange;
 mod flow;
 mod traffic;
 
@@ -23,6 +24,7 @@ use sluice_balance::{CloseFlows, CloseReason, Instant};
 
 use self::accept::Listener;
 use self::driver::Io;
+use self::exchange::News;
 use self::flow::{Flow, Stage};
 use self::traffic::SAMPLE_INTERVAL;
 use crate::relay::{Op, Outcome, Ready, Side};
@@ -216,6 +218,13 @@ impl TcpSide {
             }
             let outcome = self.io.carry_out(legs, op);
             relay.handle_done(op, outcome, now);
+            if let Some(news) = legs.exchange.handle_done(op, outcome) {
+                let reservation = &legs.reservation;
+                self.shared.with_engine(|engine| match news {
+                    News::ClientData => engine.handle_client_data(reservation, now),
+                    News::FirstAnswer => engine.handle_first_answer(reservation, now),
+                });
+            }
             if matches!(outcome, Outcome::Moved(_)) && legs.traffic.note_moved() {
                 self.moved.push(index);
                 self.sample_at.get_or_insert(now + SAMPLE_INTERVAL);
@@ -230,14 +239,16 @@ impl TcpSide {
     fn close(&mut self, index: usize, reset_it: bool, reason: CloseReason, now: Instant) {
         let flow = &mut self.flows[index];
         self.timers.disarm(&mut flow.timer, index);
-        let reservation = match std::mem::replace(&mut flow.stage, Stage::Closed) {
+        let (reservation, reason) = match std::mem::replace(&mut flow.stage, Stage::Closed) {
             Stage::Connecting(connecting) => {
                 reset(connecting.client);
-                connecting
-                    .attempt
-                    .map(|attempt| attempt.selection.reservation)
+                let attempt = connecting.attempt;
+                (attempt.map(|attempt| attempt.selection.reservation), reason)
             }
-            Stage::Relaying(legs, _) => Some(self.io.close(legs, reset_it)),
+            Stage::Relaying(legs, _) => {
+                let reason = legs.exchange.reason(reason);
+                (Some(self.io.close(legs, reset_it)), reason)
+            }
             Stage::Closed => return,
         };
         // The sockets are closed.
@@ -280,3 +291,6 @@ fn reset(socket: OwnedFd) {
 
 /// A flow moves at most about 16 MiB in a turn (an operation a full pipe), 3 ms or so.
 const OPS_PER_TURN: usize = 32;
+
+#[cfg(test)]
+mod tests;

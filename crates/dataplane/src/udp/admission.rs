@@ -46,6 +46,7 @@ impl UdpSide {
             listener,
             idle,
             waiting: false,
+            answered: false,
         });
         if let Err(error) = register(
             registry,

@@ -32,6 +32,8 @@ pub(super) struct Flow {
     pub(super) idle: Option<Duration>,
     /// Whether it waits for its next turn of reading.
     pub(super) waiting: bool,
+    /// Whether a datagram of the service has come.
+    pub(super) answered: bool,
 }
 
 /// All sessions of this worker.
@@ -53,6 +55,12 @@ impl Flows {
     pub(super) fn find(&self, key: &SessionKey) -> Option<&Arc<Session>> {
         let index = self.by_key.get(key)?;
         self.flows.get(*index).map(|(_, flow)| &flow.session)
+    }
+
+    /// Returns the place on its service of the session of `key`, if this worker owns it.
+    pub(super) fn reservation(&self, key: &SessionKey) -> Option<&Reservation> {
+        let index = self.by_key.get(key)?;
+        self.at(*index).map(|flow| &flow.reservation)
     }
 
     /// Returns the session at a place.

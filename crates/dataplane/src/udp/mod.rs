@@ -34,8 +34,8 @@ use sluice_balance::{CloseFlows, CloseReason, Instant, VserverId};
 use self::flows::{Flow, Flows};
 use self::forward::{next_run, send_run};
 use self::listener::Listener;
-use self::losses::Loss;
 pub use self::losses::UdpStatus;
+use self::losses::{Loss, Losses};
 pub(crate) use self::sessions::Sessions;
 use self::sessions::{Session, SessionKey};
 use self::sys::{Arena, Ask, BATCH};
@@ -173,7 +173,7 @@ impl UdpSide {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) => self.note_error(&error),
+                Err(error) => note_error(self.shared.udp.losses(), &error),
             }
         }
         if let Some(listener) = self.listeners.get_mut(index)
@@ -217,8 +217,22 @@ impl UdpSide {
         let (packets, bytes) = send_run(&self.arena, session.socket().as_fd(), run, None, losses);
         if packets > 0 {
             session.add_in(bytes, packets);
+            if session.ask() {
+                self.report_client_data(&key, now);
+            }
         }
         Ok(())
+    }
+
+    /// Tells the engine that the first datagram of a session is with the service.
+    ///
+    /// The owner of a session sends it. If the system does not take that one and the next comes to
+    /// another worker, the engine is not told: it then takes nobody to wait, which blames nobody.
+    fn report_client_data(&self, key: &SessionKey, now: Instant) {
+        if let Some(reservation) = self.flows.reservation(key) {
+            self.shared
+                .with_engine(|engine| engine.handle_client_data(reservation, now));
+        }
     }
 
     /// Finds the session of `key`, marked as used: own ones first, then those of other workers.
@@ -231,7 +245,7 @@ impl UdpSide {
 
     /// Reads a session's replies and sends them to its client.
     fn read_session(&mut self, index: usize, now: Instant) {
-        let Some(flow) = self.flows.at(index) else {
+        let Some(flow) = self.flows.at_mut(index) else {
             return;
         };
         let Some(listener) = self.listeners.get(flow.listener) else {
@@ -247,11 +261,16 @@ impl UdpSide {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => {
-                    self.note_error(&error);
+                    note_error(losses, &error);
                     continue;
                 }
             }
             flow.session.touch(now);
+            if !std::mem::replace(&mut flow.answered, true) {
+                let reservation = &flow.reservation;
+                self.shared
+                    .with_engine(|engine| engine.handle_first_answer(reservation, now));
+            }
             let mut done = 0;
             while let Some(run) = next_run(self.arena.datagrams(), done, losses) {
                 done = run.end;
@@ -312,13 +331,13 @@ impl UdpSide {
             }
         });
     }
+}
 
-    /// An error that the network reported concerns datagrams that are gone; the session goes on.
-    fn note_error(&self, error: &io::Error) {
-        if error.kind() != ErrorKind::Interrupted {
-            tracing::trace!(%error, "reported on a UDP socket");
-            self.shared.udp.losses().add(Loss::Reported, 1);
-        }
+/// An error that the network reported concerns datagrams that are gone; the session goes on.
+fn note_error(losses: &Losses, error: &io::Error) {
+    if error.kind() != ErrorKind::Interrupted {
+        tracing::trace!(%error, "reported on a UDP socket");
+        losses.add(Loss::Reported, 1);
     }
 }
 

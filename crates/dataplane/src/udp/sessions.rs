@@ -7,7 +7,7 @@
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
@@ -35,6 +35,8 @@ pub(super) struct Session {
     socket: UdpSocket,
     /// Nanoseconds of the last datagram either way, or [`ENDED`].
     activity: AtomicU64,
+    /// Whether a datagram of the client has been handed to the service.
+    asked: AtomicBool,
     service_counters: Arc<Counters>,
     vserver_counters: Arc<Counters>,
     _place: Claim,
@@ -51,6 +53,7 @@ impl Session {
         Self {
             socket,
             activity: AtomicU64::new(mark(now)),
+            asked: AtomicBool::new(false),
             service_counters: Arc::clone(&selection.service_counters),
             vserver_counters: Arc::clone(&selection.vserver_counters),
             _place: place,
@@ -88,6 +91,11 @@ impl Session {
     /// Ends the session: no worker sends through it from now on.
     pub(super) fn end(&self) {
         self.activity.store(ENDED, Ordering::Release);
+    }
+
+    /// Notes that the system took a datagram towards the service; returns whether it is the first.
+    pub(super) fn ask(&self) -> bool {
+        !self.asked.load(Ordering::Relaxed) && !self.asked.swap(true, Ordering::Relaxed)
     }
 
     /// Counts datagrams that the system took towards the service.

@@ -147,6 +147,19 @@ impl Rig {
         self.serve_at(own_ip(), services, Idle::default())
     }
 
+    /// The same by a method.
+    pub(crate) fn serve_by(&mut self, method: Method, services: &[SocketAddr]) -> SocketAddr {
+        let address = self.serve(services);
+        let settings = VserverSettings {
+            method,
+            ..vserver_settings(address, Idle::default())
+        };
+        let vserver = VserverId(self.vservers);
+        self.apply(&[Change::SetVserver(vserver, settings)])
+            .unwrap();
+        address
+    }
+
     pub(crate) fn serve_at(
         &mut self,
         ip: core::net::IpAddr,

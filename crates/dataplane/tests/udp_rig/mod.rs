@@ -134,6 +134,8 @@ pub(crate) struct Rig {
     pub(crate) plane: Dataplane,
     /// The idle limit of what is added from now on.
     pub(crate) idle: Option<Duration>,
+    /// The method of what is added from now on.
+    pub(crate) method: Method,
     services: u32,
     vservers: u32,
 }
@@ -148,6 +150,7 @@ impl Rig {
         Self {
             plane,
             idle: Some(Duration::from_secs(120)),
+            method: Method::RoundRobin,
             services: 0,
             vservers: 0,
         }
@@ -226,7 +229,7 @@ impl Rig {
             protocol: Protocol::Udp,
             listen: Some(address),
             enabled: true,
-            method: Method::RoundRobin,
+            method: self.method,
             hash: HashSettings::default(),
             idle: self.idle,
             flush_on_down: true,

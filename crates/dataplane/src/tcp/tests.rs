@@ -1,0 +1,171 @@
+//! One worker's TCP side on real loopback sockets and stepped time.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
+use mio::{Events, Poll};
+use sluice_balance::{
+    Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
+    ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
+};
+
+use super::*;
+
+mod queue;
+
+const VSERVER: VserverId = VserverId(1);
+
+const fn at(milliseconds: u64) -> Instant {
+    Instant::from_nanos(milliseconds * 1_000_000)
+}
+
+/// A worker's loop by hand, with one virtual server.
+struct Rig {
+    shared: Arc<Shared>,
+    poll: Poll,
+    side: TcpSide,
+    address: SocketAddr,
+    services: Vec<TcpListener>,
+}
+
+impl Rig {
+    /// Serves a loopback address with `services` services.
+    fn new(method: Method, services: usize) -> Self {
+        let shared = Arc::new(Shared::new(Arc::new(|| {})));
+        let socket = listen();
+        let address = socket.local_addr().unwrap();
+        let services: Vec<_> = (0..services).map(|_| listen()).collect();
+        shared.with_engine_as_controller(|engine| {
+            let vserver = Change::AddVserver(VSERVER, settings(address, method));
+            engine.apply(&vserver, at(0));
+            for (service, number) in services.iter().zip(1..) {
+                for change in &add(service.local_addr().unwrap(), number) {
+                    engine.apply(change, at(0));
+                }
+            }
+        });
+        let poll = Poll::new().unwrap();
+        let mut side = TcpSide::new(Arc::clone(&shared));
+        side.open_listener(poll.registry(), VSERVER, address, Arc::new(socket))
+            .unwrap();
+        Self {
+            shared,
+            poll,
+            side,
+            address,
+            services,
+        }
+    }
+
+    /// Connects a client.
+    fn client(&self) -> TcpStream {
+        let client = TcpStream::connect(self.address).unwrap();
+        client.set_nonblocking(true).unwrap();
+        client
+    }
+
+    /// Handles the events there are at `now`, and what is due.
+    fn turn(&mut self, now: Instant) {
+        let mut events = Events::with_capacity(64);
+        let at_once = Some(Duration::ZERO);
+        self.poll.poll(&mut events, at_once).unwrap();
+        for event in &events {
+            self.side.handle_event(self.poll.registry(), event, now);
+        }
+        self.side.handle_timeout(self.poll.registry(), now);
+    }
+
+    /// Turns until the service with this number accepts; returns its end.
+    fn accepted(&mut self, number: usize, now: Instant) -> TcpStream {
+        let start = std::time::Instant::now();
+        loop {
+            match self.services[number - 1].accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(true).unwrap();
+                    return stream;
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+            assert!(start.elapsed() < PATIENCE, "nobody comes");
+            self.turn(now);
+        }
+    }
+
+    /// Turns until `stream` has brought as many bytes as `expected` has, which they must be.
+    #[track_caller]
+    fn expect(&mut self, stream: &mut TcpStream, expected: &[u8], now: Instant) {
+        let mut got = vec![0; expected.len()];
+        let (mut filled, start) = (0, std::time::Instant::now());
+        while filled < got.len() {
+            match stream.read(&mut got[filled..]) {
+                Ok(0) => break,
+                Ok(bytes) => filled += bytes,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+            assert!(start.elapsed() < PATIENCE, "nothing comes");
+            self.turn(now);
+        }
+        assert_eq!(&got[..filled], expected);
+    }
+
+    fn service(&self, number: u32, now: Instant) -> ServiceStatus {
+        let id = ServiceId(number);
+        let status = |engine: &mut sluice_balance::Engine| engine.service_status(id, now);
+        self.shared.with_engine_as_controller(status).unwrap()
+    }
+
+    /// How many flows each service was ever given.
+    fn hits(&self, now: Instant) -> Vec<u64> {
+        let numbers = 1..=u32::try_from(self.services.len()).unwrap();
+        numbers
+            .map(|number| self.service(number, now).hits)
+            .collect()
+    }
+}
+
+fn listen() -> TcpListener {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket
+}
+
+fn settings(listen: SocketAddr, method: Method) -> VserverSettings {
+    VserverSettings {
+        protocol: Protocol::Tcp,
+        listen: Some(listen),
+        enabled: true,
+        method,
+        hash: HashSettings::default(),
+        idle: None,
+        flush_on_down: true,
+        health_threshold: Percent::ZERO,
+        backup: Backup::default(),
+        orders: Orders::default(),
+        slow_start: SlowStart::default(),
+        persistence: None,
+    }
+}
+
+fn add(address: SocketAddr, number: u32) -> [Change; 2] {
+    let service = ServiceId(number);
+    let settings = ServiceSettings {
+        protocol: Protocol::Tcp,
+        address,
+        enabled: true,
+        max_client: None,
+        max_bandwidth: None,
+        hash_id: None,
+        idle: None,
+        flush_on_down: true,
+    };
+    let bind = Bind {
+        vserver: VSERVER,
+        service,
+        weight: Weight::DEFAULT,
+        order: None,
+    };
+    [Change::AddService(service, settings), Change::Bind(bind)]
+}
+
+/// Only a test that fails waits so long.
+const PATIENCE: Duration = Duration::from_secs(10);
