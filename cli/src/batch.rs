@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use sluice_command::{Code, Command, Fault, FaultKind, Key, catalogue};
+use sluice_command::{Command, Fault, Key, catalogue};
 
 use crate::escape::escape;
 use crate::output::Output;
@@ -78,7 +78,7 @@ pub(crate) fn run_nested(
     let ended = repeat(runner, name, times, &mut tally, target);
     runner.nesting -= 1;
     if let Some(problem) = file.as_mut().and_then(Output::take_problem) {
-        return Err(Fault::new(OUTFILE).with_details(problem.to_string()));
+        return Err(Fault::new(catalogue::OUTFILE).with_details(problem.to_string()));
     }
     match ended? {
         Step::Done | Step::Failed => verdict(name, tally),
@@ -152,7 +152,7 @@ fn run_lines(
                 Step::Failed
             }
             Err(error) => {
-                let fault = Fault::new(UNREADABLE).with_details(error.to_string());
+                let fault = Fault::new(catalogue::FILE_UNREADABLE).with_details(error.to_string());
                 print_fault(&fault, None, place, output);
                 tally.commands += 1;
                 tally.failed += 1;
@@ -197,7 +197,9 @@ fn next_line(source: &mut dyn BufRead, number: u64) -> io::Result<Next> {
     } else if bytes.len() as u64 > LINE_MAX {
         source.skip_until(b'\n')?;
         let details = format!("more than {LINE_MAX} bytes");
-        return Ok(Next::Bad(Fault::new(LINE_TOO_LONG).with_details(details)));
+        return Ok(Next::Bad(
+            Fault::new(catalogue::FILE_LINE_TOO_LONG).with_details(details),
+        ));
     }
     if number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
         bytes.drain(..BYTE_ORDER_MARK.len());
@@ -225,7 +227,7 @@ fn not_utf8(error: &std::string::FromUtf8Error) -> Fault {
 fn open(name: &str) -> Result<BufReader<File>, Fault> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Fault::new(catalogue::NO_SUCH_FILE).with_details(name),
-        _ => Fault::new(UNREADABLE).with_details(format!("{name}, {error}")),
+        _ => Fault::new(catalogue::FILE_UNREADABLE).with_details(format!("{name}, {error}")),
     };
     let file = File::open(name).map_err(refused)?;
     if file.metadata().map_err(refused)?.is_dir() {
@@ -241,7 +243,7 @@ fn create(outfile: &str, source: &str) -> Result<File, Fault> {
         return Err(Fault::new(catalogue::EXCLUSIVE_ARGUMENTS).with_details("fileName, outfile"));
     }
     File::create(outfile)
-        .map_err(|error| Fault::new(OUTFILE).with_details(format!("{outfile}, {error}")))
+        .map_err(|error| Fault::new(catalogue::OUTFILE).with_details(format!("{outfile}, {error}")))
 }
 
 /// Deep enough for files of files, and far from any stack's end.
@@ -251,15 +253,3 @@ const NESTING_MAX: usize = 8;
 const LINE_MAX: u64 = 64 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-const UNREADABLE: Code = code(10_201, "File cannot be read");
-const OUTFILE: Code = code(10_202, "Output file cannot be written");
-const LINE_TOO_LONG: Code = code(10_203, "Line is too long");
-
-const fn code(number: u16, text: &'static str) -> Code {
-    Code {
-        number,
-        text,
-        kind: FaultKind::System,
-    }
-}

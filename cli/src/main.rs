@@ -5,6 +5,7 @@ mod batch;
 mod check;
 mod complete;
 mod escape;
+mod grep;
 mod history;
 mod interrupt;
 mod json;

@@ -1,4 +1,5 @@
-//! Where text goes: answers to one stream, errors to another.
+//! Where text goes: answers to one stream, through the filters behind a command if there are any,
+//! errors to another.
 //!
 //! A reader that has gone (a broken pipe) is no error and ends nothing: a batch that was only half
 //! run because somebody looked at its first lines would be worse. What cannot be written for
@@ -8,10 +9,19 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
+use crate::grep::Grep;
+
 /// The two streams.
 pub(crate) struct Output {
     out: Stream,
     err: Stream,
+    filtered: Option<Filtered>,
+}
+
+/// What waits for its filters: they see whole lines only.
+struct Filtered {
+    filters: Vec<Grep>,
+    text: String,
 }
 
 impl Output {
@@ -20,6 +30,7 @@ impl Output {
         Self {
             out: Stream::new(Box::new(io::stdout())),
             err: Stream::new(Box::new(io::stderr())),
+            filtered: None,
         }
     }
 
@@ -29,12 +40,35 @@ impl Output {
         Self {
             out: Stream::new(Box::new(Arc::clone(&file))),
             err: Stream::new(Box::new(file)),
+            filtered: None,
         }
     }
 
     /// Writes an answer.
     pub(crate) fn out(&mut self, text: &str) {
-        self.out.write(text);
+        match &mut self.filtered {
+            Some(filtered) => filtered.text.push_str(text),
+            None => self.out.write(text),
+        }
+    }
+
+    /// Sends answers through `filters`, one after the other, until [`Output::end_filters`].
+    pub(crate) fn begin_filters(&mut self, filters: Vec<Grep>) {
+        if !filters.is_empty() {
+            let text = String::new();
+            self.filtered = Some(Filtered { filters, text });
+        }
+    }
+
+    /// Writes what the filters let pass; what follows is not filtered.
+    pub(crate) fn end_filters(&mut self) {
+        if let Some(filtered) = self.filtered.take() {
+            let passed = filtered
+                .filters
+                .iter()
+                .fold(filtered.text, |text, filter| filter.apply(&text));
+            self.out.write(&passed);
+        }
     }
 
     /// Writes an error or a warning.
@@ -107,6 +141,7 @@ mod tests {
         let mut output = Output {
             out: Stream::new(Box::new(Broken(ErrorKind::StorageFull))),
             err: Stream::new(Box::new(io::sink())),
+            filtered: None,
         };
         output.out("x");
         output.out("y");

@@ -5,10 +5,14 @@
 use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
-use sluice_command::{Command, Fault, Key, Noun, ParseFault, Verb};
+use sluice_command::{
+    Command, Fault, Filter, Key, Noun, ParseFault, Verb, catalogue, split_filters,
+    split_word_filters,
+};
 use sluice_protocol::Outcome;
 
 use crate::escape::escape;
+use crate::grep::Grep;
 use crate::output::Output;
 use crate::question::{before_question, print_help_at};
 use crate::render::Form;
@@ -84,24 +88,30 @@ impl Runner {
     /// Runs the words of the command line: one token each, or one line if it is a single word with
     /// blanks in it.
     pub(crate) fn run_words(&mut self, words: &[String], output: &mut Output) -> Step {
+        if let [line] = words
+            && line.contains([' ', '\t', '\n', '\r'])
+        {
+            return self.run_text(line, Place::Words, output);
+        }
         let line = words.join(" ");
-        self.run_parsed(
-            sluice_command::parse_words(words),
-            &line,
-            Place::Words,
-            output,
-        )
+        let typed = split_word_filters(words).and_then(|(count, filters)| {
+            let parsed = sluice_command::parse_words(&words[..count])?;
+            Ok((parsed, filters))
+        });
+        self.run_typed(typed, &line, Place::Words, output)
     }
 
     /// Runs a line; a blank one and a comment do nothing.
     pub(crate) fn run_text(&mut self, text: &str, place: Place<'_>, output: &mut Output) -> Step {
-        self.run_parsed(sluice_command::parse(text), text, place, output)
+        let typed = split_filters(text)
+            .and_then(|(end, filters)| Ok((sluice_command::parse(&text[..end])?, filters)));
+        self.run_typed(typed, text, place, output)
     }
 
-    /// A line that ends in a word `?` prints the help at that point.
-    fn run_parsed(
+    /// Runs what was typed as `text`. A line that ends in a word `?` prints the help at that point.
+    fn run_typed(
         &mut self,
-        parsed: Result<Option<Command>, ParseFault>,
+        typed: Result<(Option<Command>, Vec<Filter>), ParseFault>,
         text: &str,
         place: Place<'_>,
         output: &mut Output,
@@ -110,14 +120,54 @@ impl Runner {
             print_help_at(before, before.len(), self.session.names(), output);
             return Step::Done;
         }
-        match parsed {
-            Ok(Some(command)) => self.run_command(&command, place, output),
-            Ok(None) => Step::Done,
+        let ready = typed.and_then(|(command, filters)| {
+            let filters = self.filters(command.as_ref(), &filters)?;
+            Ok((command, filters))
+        });
+        match ready {
+            Ok((Some(command), filters)) => {
+                output.begin_filters(filters);
+                let step = self.run_command(&command, place, output);
+                // A command that failed has not ended them.
+                output.end_filters();
+                step
+            }
+            Ok((None, _)) => Step::Done,
             Err(fault) => {
                 print_parse_fault(text, &fault, place, output);
                 Step::Failed
             }
         }
+    }
+
+    /// Makes the filters behind `command` ready, before anything is run.
+    fn filters(
+        &self,
+        command: Option<&Command>,
+        filters: &[Filter],
+    ) -> Result<Vec<Grep>, ParseFault> {
+        let Some(first) = filters.first() else {
+            return Ok(Vec::new());
+        };
+        let refused = |details: &str, hint: &str| ParseFault {
+            fault: Fault::new(catalogue::NOT_VALID_HERE)
+                .with_details(details)
+                .with_hint(hint),
+            span: first.span.clone(),
+        };
+        if self.mode.json {
+            return Err(refused(
+                "grep, --json",
+                "a JSON document is no text of lines: filter it with a program that reads JSON",
+            ));
+        }
+        if !command.is_some_and(|command| answers_with_text(command.verb)) {
+            return Err(refused(
+                "grep",
+                "only the answers of commands that show something can be filtered",
+            ));
+        }
+        filters.iter().map(Grep::new).collect()
     }
 
     fn run_command(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
@@ -202,6 +252,7 @@ impl Runner {
     fn done(&self, ended: Result<(), Fault>, place: Place<'_>, output: &mut Output) -> Step {
         match ended {
             Ok(()) => {
+                output.end_filters();
                 if !self.mode.json {
                     output.out(" Done\n");
                 }
@@ -212,6 +263,25 @@ impl Runner {
                 Step::Failed
             }
         }
+    }
+}
+
+fn answers_with_text(verb: Verb) -> bool {
+    match verb {
+        Verb::Show | Verb::Stat | Verb::Help => true,
+        Verb::Add
+        | Verb::Set
+        | Verb::Unset
+        | Verb::Rm
+        | Verb::Enable
+        | Verb::Disable
+        | Verb::Bind
+        | Verb::Unbind
+        | Verb::Clear
+        | Verb::Save
+        | Verb::Batch
+        | Verb::Exit
+        | Verb::Quit => false,
     }
 }
 

@@ -162,3 +162,56 @@ fn a_reader_that_has_gone_stops_nothing() {
     assert!(child.wait().expect("it was started here").success());
     assert_eq!(daemon.seen().len(), 3);
 }
+
+#[test]
+fn an_answer_is_filtered_and_done_follows_unfiltered() {
+    let daemon = FakeDaemon::start();
+    let address = ran("\tIPAddress:   10.0.0.1\n Done\n", "", 0);
+    for words in [
+        &["show", "server", "|", "grep", "IPAddress"][..],
+        &["show server|grep ipaddress -i"],
+        &["sh", "server", "|", "grep", "-v", "-E", "Name|Comment"],
+    ] {
+        assert_eq!(daemon.run(words, b""), address, "{words:?}");
+    }
+    let none = daemon.run(&["show server | grep -c nothing"], b"");
+    assert_eq!(none, ran("0\n Done\n", "", 0));
+    let lines = b"show server | grep IPA\nrm server nope\nshow server | grep -x 'not this'\n";
+    let error = "-:2: ERROR: No such resource [name, nope]\n3 commands, 1 failed\n";
+    let filtered = daemon.run(&[], lines);
+    assert_eq!(
+        filtered,
+        ran("\tIPAddress:   10.0.0.1\n Done\n Done\n", error, 1)
+    );
+}
+
+#[test]
+fn a_filter_that_cannot_be_used_runs_nothing() {
+    let daemon = FakeDaemon::start();
+    for (line, error) in [
+        (
+            "show server | grep '[a'",
+            "ERROR: Invalid regular expression [[a, [ is not closed]\n",
+        ),
+        (
+            "show server | grep",
+            "ERROR: Required argument missing [pattern]\n",
+        ),
+        ("show server | more", "ERROR: No such command [more]\n"),
+        (
+            "rm server s1 | grep x",
+            "ERROR: Command not valid here [grep]\n",
+        ),
+    ] {
+        let ran = daemon.run(&[line], b"");
+        assert!(ran.err.starts_with(error), "{line}: {ran:?}");
+        assert_eq!((ran.out.as_str(), ran.status), ("", 1), "{line}");
+    }
+    let json = daemon.run(&["--json", "show server | grep x"], b"");
+    assert!(
+        json.err
+            .starts_with("ERROR: Command not valid here [grep, --json]\n"),
+        "{json:?}"
+    );
+    assert!(daemon.seen().is_empty());
+}

@@ -61,6 +61,8 @@ pub const ALL: &[Code] = &[
     ERRORS_OCCURRED,
     INCOMPLETE_COMMAND,
     NOT_VALID_HERE,
+    INVALID_REGEX,
+    REGEX_NOT_ALLOWED,
     INVALID_IPV6_ADDRESS,
     DOUBLE_COLON_TWICE,
     SLASH_IN_OUTFILE,
@@ -85,6 +87,13 @@ pub const ALL: &[Code] = &[
     TOO_LONG,
     TOO_MANY_CLIENTS,
     INTERNAL,
+    PROTOCOL,
+    SHUTTING_DOWN,
+    ANSWER_TOO_LONG,
+    NOT_LOADED,
+    FILE_UNREADABLE,
+    OUTFILE,
+    FILE_LINE_TOO_LONG,
 ];
 
 /// 257
@@ -207,6 +216,10 @@ pub const ERRORS_OCCURRED: Code = code(
 pub const INCOMPLETE_COMMAND: Code = code(1128, "Incomplete command", Syntax);
 /// 1129
 pub const NOT_VALID_HERE: Code = code(1129, "Command not valid here", Syntax);
+/// 1137
+pub const INVALID_REGEX: Code = code(1137, "Invalid regular expression", Value);
+/// 1138
+pub const REGEX_NOT_ALLOWED: Code = code(1138, "Regular expression not allowed", Value);
 /// 1140
 pub const INVALID_IPV6_ADDRESS: Code = code(1140, "Invalid IPv6 address", Value);
 /// 1141
@@ -272,6 +285,25 @@ pub const TOO_LONG: Code = code(10006, "Line is too long", Syntax);
 pub const TOO_MANY_CLIENTS: Code = code(10007, "Too many control connections", System);
 /// 10008: a defect of ours; the details say where.
 pub const INTERNAL: Code = code(10008, "Internal error", System);
+/// 10100: what a client sent is not the control protocol, or another version of it.
+pub const PROTOCOL: Code = code(10100, "Control message not understood", System);
+/// 10101: the daemon ends and changes nothing any more.
+pub const SHUTTING_DOWN: Code = code(10101, "The daemon is shutting down", System);
+/// 10102: one row of an answer does not fit into a message.
+pub const ANSWER_TOO_LONG: Code = code(10102, "Answer is too long", System);
+/// 10103: a line of the configuration file that failed at an earlier start and would run by now. It
+/// does not, because nobody has said so.
+pub const NOT_LOADED: Code = code(
+    10103,
+    "Not loaded, because it failed at an earlier start",
+    System,
+);
+/// 10201: a file of commands cannot be read; the details say why.
+pub const FILE_UNREADABLE: Code = code(10201, "File cannot be read", System);
+/// 10202: the file for the output cannot be written; the details say why.
+pub const OUTFILE: Code = code(10202, "Output file cannot be written", System);
+/// 10203: a line of a file is longer than any command can be.
+pub const FILE_LINE_TOO_LONG: Code = code(10203, "Line is too long", System);
 
 const fn code(number: u16, text: &'static str, kind: FaultKind) -> Code {
     Code { number, text, kind }
@@ -300,6 +332,6 @@ mod tests {
     #[test]
     fn own_texts_have_own_numbers() {
         let own = ALL.iter().filter(|code| code.number >= 10_000).count();
-        assert_eq!(own, 8);
+        assert_eq!(own, 15);
     }
 }

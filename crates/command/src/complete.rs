@@ -6,6 +6,7 @@
 use crate::head::{self, Entity, HeadFault, Scope};
 use crate::help;
 use crate::lex::{self, Problem, Token};
+use crate::pipe;
 use crate::table::{self, CommandSpec, Kind, Positional, Times, VERBS};
 use crate::words::has_prefix;
 use crate::{Key, Noun, Verb, catalogue, quote};
@@ -33,6 +34,9 @@ pub struct Candidate {
 /// once.
 pub fn complete(line: &str, cursor: usize, names: &dyn Fn(Noun) -> Vec<String>) -> Completion {
     let line = &line[..line.floor_char_boundary(cursor)];
+    if let Some(found) = pipe::complete(line) {
+        return found;
+    }
     let Some((before, word)) = split(line) else {
         return Completion {
             start: line.len(),

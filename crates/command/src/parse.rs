@@ -82,6 +82,11 @@ pub fn parse_words(words: &[String]) -> Result<Option<Command>, ParseFault> {
     {
         return parse(line);
     }
+    command(&word_tokens(words))
+}
+
+/// Makes one token of each word.
+pub(crate) fn word_tokens(words: &[String]) -> Vec<Token> {
     let mut start = 0;
     let mut tokens = Vec::new();
     for word in words {
@@ -94,7 +99,7 @@ pub fn parse_words(words: &[String]) -> Result<Option<Command>, ParseFault> {
         });
         start = end + 1;
     }
-    command(&tokens)
+    tokens
 }
 
 /// Checks a command that did not come from [`parse`] against the table.

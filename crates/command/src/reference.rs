@@ -215,6 +215,9 @@ order.
   whatever it counts.
 - In a file, a byte order mark, Windows line ends, trailing blanks and a missing newline at the end
   do not matter. A no-break space outside quotes is an error.
+- `| grep [-c] [-E] [-i] [-v] [-w] [-x] <pattern>` behind a command that shows something prints the
+  lines that match; flags stand before or after the pattern, a basic regular expression or with
+  `-E` an extended one.
 ";
 
 const ERRORS: &str = "
