@@ -49,7 +49,7 @@ impl Moment {
 }
 
 /// A fading sum.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     /// Weighted as of `epoch`, in units of 2^-48.
     value: u128,
@@ -90,7 +90,7 @@ impl Sum {
 /// The average of times; recent ones count most.
 ///
 /// It fades as well: while no time is added, what it says gives way to what is usual elsewhere.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AverageTime {
     total: Sum,
     count: Sum,

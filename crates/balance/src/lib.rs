@@ -121,6 +121,11 @@
 //! flow. From them, and from how flows end, come response times and what keeps a service that fails
 //! fast or swallows traffic from looking free. Who reports nothing loses that, and nothing else.
 //!
+//! # Why there
+//!
+//! [`Engine::explain`] says who would get the next flow, what each service counts and why it is left
+//! out, and what decides; without any effect.
+//!
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
@@ -136,6 +141,7 @@ mod change;
 mod counters;
 mod dice;
 mod engine;
+mod explain;
 mod fading;
 mod flow;
 mod hash;
@@ -162,6 +168,10 @@ pub use change::{
 };
 pub use counters::Counters;
 pub use engine::Engine;
+pub use explain::{
+    Asked, CandidateStatus, Client, DecidedBy, EntryEffect, EntryStatus, Exclusion, Explanation,
+    MethodChoice, Missing, Outcome, Unit, Verdict,
+};
 pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, Selection};
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
 pub use health::{Percent, PercentError};

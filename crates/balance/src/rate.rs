@@ -26,7 +26,7 @@ pub(crate) struct Totals {
 }
 
 /// The samples of one object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rates {
     samples: Box<[Totals; RATE_SLOTS]>,
 }

@@ -72,7 +72,7 @@ impl Service {
 
     /// Kept out of line: most services have no such limit, and a choice asks each of them.
     #[cold]
-    fn has_bandwidth(&self, recent: &Recent) -> bool {
+    pub(crate) fn has_bandwidth(&self, recent: &Recent) -> bool {
         self.settings.max_bandwidth.is_none_or(|kbit_per_s| {
             let bytes = self.rates.bytes_since(self.totals(), *recent);
             !exceeds(bytes, kbit_per_s, recent.age)

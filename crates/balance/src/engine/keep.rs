@@ -31,12 +31,7 @@ impl Engine {
         table: TableKey,
         question: &Question<'_>,
     ) -> Result<Served, Refusal> {
-        let Question { flow, now, .. } = *question;
-        let held = self.persistence.find(table, flow, now);
-        let kept = held.and_then(|held| match held.to {
-            StickTo::Vserver(id) if self.chain(dialled).any(|(one, _)| one == id) => Some(id),
-            StickTo::Vserver(_) | StickTo::Service(_) => None,
-        });
+        let (held, kept) = self.kept(dialled, table, question);
         if let Some(id) = kept {
             let ignoring = Question {
                 thresholds: Thresholds::Ignore,
@@ -60,6 +55,21 @@ impl Engine {
         let held = held.filter(|held| held.to == StickTo::Vserver(served.by));
         let keeper = is_noted.then_some(Keeper { table, held });
         Ok(Served { keeper, ..served })
+    }
+
+    /// Returns the entry of a client, and the one of the chain of `dialled` that it keeps to.
+    pub(super) fn kept(
+        &self,
+        dialled: VserverId,
+        table: TableKey,
+        question: &Question<'_>,
+    ) -> (Option<Held>, Option<VserverId>) {
+        let held = self.persistence.find(table, question.flow, question.now);
+        let kept = held.and_then(|held| match held.to {
+            StickTo::Vserver(id) if self.chain(dialled).any(|(one, _)| one == id) => Some(id),
+            StickTo::Vserver(_) | StickTo::Service(_) => None,
+        });
+        (held, kept)
     }
 
     /// Notes who serves the client of a flow.

@@ -2,11 +2,12 @@
 //!
 //! Owns the objects, the sampling of their counters and the queue of outputs. This file has the
 //! inputs and outputs of running traffic; how configuration takes effect is in `apply`, what is
-//! shown in `status`, who sticks to what in `sticky`.
+//! shown in `status`, who sticks to what in `sticky`, what a choice would be and why in `explain`.
 
 mod answers;
 mod apply;
 mod chain;
+mod explain;
 mod keep;
 mod status;
 mod sticky;
@@ -107,14 +108,7 @@ impl Engine {
         now: Instant,
     ) -> Result<Selection, Refusal> {
         let now = self.advance(now);
-        let question = Question {
-            flow,
-            tried,
-            now,
-            base: self.window_times.base_slot(),
-            recent: self.recent(),
-            thresholds: Thresholds::Hold,
-        };
+        let question = self.question(flow, tried, now);
         let dialled = vserver;
         let served = self.serve(dialled, &question);
         let served = served.inspect_err(|_| self.count_refusal(dialled))?;
@@ -228,6 +222,24 @@ impl Engine {
     /// Whether `poll_output` would return something.
     pub fn has_output(&self) -> bool {
         !self.outputs.is_empty()
+    }
+
+    /// Returns what a choice is asked for a flow.
+    #[inline]
+    fn question<'a>(
+        &self,
+        flow: &'a FlowKey,
+        tried: &'a [ServiceId],
+        now: Instant,
+    ) -> Question<'a> {
+        Question {
+            flow,
+            tried,
+            now,
+            base: self.window_times.base_slot(),
+            recent: self.recent(),
+            thresholds: Thresholds::Hold,
+        }
     }
 
     /// Returns the baseline of bandwidth limits.

@@ -9,7 +9,7 @@ use super::Candidate;
 ///
 /// Kept as a position, not as the last service, so that it stays meaningful when that service is
 /// filtered out or leaves.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Cursor {
     next: usize,
 }

@@ -100,6 +100,18 @@ impl Rule {
         }
     }
 
+    /// Whether loads are compared, for their weights.
+    pub(crate) fn compares(self) -> bool {
+        match self {
+            Self::InTurn | Self::AtRandom => false,
+            Self::LeastConnection
+            | Self::LeastBandwidth
+            | Self::LeastPackets
+            | Self::LeastResponseTime
+            | Self::Hash(_) => true,
+        }
+    }
+
     /// Whether a service that takes traffic in and gives none back would look idle.
     fn counts_traffic(self) -> bool {
         matches!(self, Self::LeastBandwidth | Self::LeastPackets)
@@ -152,7 +164,7 @@ impl Gauge {
 ///
 /// The cursor belongs to the virtual server and outlives a change of method, so that a change does
 /// not send the next client to the first service again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     method: Method,
     cursor: Cursor,
@@ -172,6 +184,11 @@ impl Chooser {
     /// Returns the method.
     pub(crate) fn method(&self) -> Method {
         self.method
+    }
+
+    /// Returns how many requests of the round the service at `position` has had.
+    pub(crate) fn served(&self, position: usize) -> u64 {
+        self.round.served(position)
     }
 
     /// Changes the method. A round that was under way is dropped, the cursor stays.

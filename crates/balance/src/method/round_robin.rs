@@ -14,7 +14,7 @@
 use super::Candidate;
 
 /// How often each bound service was served in this round.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     served: Vec<u8>,
 }
@@ -28,6 +28,11 @@ impl Round {
     /// Drops the service at `position`; the quotas of the others stay.
     pub(super) fn unbind(&mut self, position: usize) {
         self.served.remove(position);
+    }
+
+    /// Returns how often the service at `position` was served.
+    pub(super) fn served(&self, position: usize) -> u64 {
+        self.served[position].into()
     }
 
     /// Begins a new round.

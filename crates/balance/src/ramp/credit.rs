@@ -6,7 +6,7 @@
 //! with it, only when the weights that make up the divisor change.
 
 /// The credit of one ramp. It starts at one request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Credit {
     parts: u128,
     /// What the last division left over, in `1 / divisor` of a part.

@@ -50,7 +50,7 @@ pub(crate) struct Terms {
 }
 
 /// The ramp of one bound service.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ramp {
     since: Instant,
     /// Steps made so far.
@@ -64,7 +64,7 @@ pub(crate) struct Ramp {
 }
 
 /// The interval under way; under a manual limit it has no end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Interval {
     start: Instant,
     requests: Requests,
@@ -73,7 +73,7 @@ struct Interval {
 }
 
 /// Requests of the virtual server from some moment on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Requests {
     count: u64,
     /// The choice before the first of them.

@@ -3,6 +3,8 @@
 //! Owns who may be chosen, which is decided in one place for all methods, and the order of steps: the
 //! state, what the client sticks to, a table if the method has one, then all candidates.
 
+use std::sync::Arc;
+
 use super::orders::Among;
 use super::sticky::Honour;
 use super::{Binding, Vserver};
@@ -200,14 +202,7 @@ impl Vserver {
 
     /// Fills `found` with the services that may take a flow, in bind order.
     fn find_candidates(&mut self, search: &Search<'_>, found: &mut Vec<Candidate>) {
-        let gauge = Gauge {
-            rule: search.rule,
-            now: search.question.now,
-            moment: Moment::of(search.question.now),
-            base: search.question.base,
-            usual: self.times.average().unwrap_or(0),
-            use_port: self.settings.hash.use_port,
-        };
+        let gauge = self.gauge(search.rule, search.question);
         match (search.terms.is_some(), search.among) {
             (false, Among::All) => self.collect_by::<false, false>(search, gauge, found),
             (false, Among::Order(_)) => self.collect_by::<false, true>(search, gauge, found),
@@ -223,6 +218,18 @@ impl Vserver {
             && search.among == self.in_force()
         {
             self.note_levels(terms, search.services, gauge, found);
+        }
+    }
+
+    /// Returns what reads the numbers that a rule compares.
+    pub(super) fn gauge(&self, rule: Rule, question: &Question<'_>) -> Gauge {
+        Gauge {
+            rule,
+            now: question.now,
+            moment: Moment::of(question.now),
+            base: question.base,
+            usual: self.times.average().unwrap_or(0),
+            use_port: self.settings.hash.use_port,
         }
     }
 
@@ -290,7 +297,7 @@ impl Vserver {
             return None;
         };
         if self.hash_table.is_none() {
-            self.hash_table = self.make_hash_table(search.services);
+            self.hash_table = self.make_hash_table(search.services).map(Arc::new);
         }
         let admits = |position: usize| {
             let binding = &self.bindings[position];

@@ -3,9 +3,10 @@
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
 //! were unbound meanwhile; `hash_table` is that of the services bound now, or none. How one of them
-//! is chosen is in `choice`, what a slow start adds in `ramps`, what persistence does in `sticky`.
+//! is chosen is in `choice`, what a slow start adds in `ramps`, what persistence does in `sticky`; `explain` puts a choice into words.
 
 mod choice;
+mod explain;
 mod orders;
 mod ramps;
 mod spillover;
@@ -29,7 +30,7 @@ use crate::{
 pub(crate) use choice::{Chosen, Denial, Question, Thresholds};
 
 /// All that the core keeps of a virtual server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Vserver {
     pub(crate) settings: VserverSettings,
     pub(crate) state: State,
@@ -49,7 +50,7 @@ pub(crate) struct Vserver {
     /// Orders with a service that is UP, the best first; empty if no service has an order.
     sequence: Vec<Option<Order>>,
     /// Made by the first choice that needs it.
-    hash_table: Option<Table>,
+    hash_table: Option<Arc<Table>>,
     /// Of its flows that were answered, whichever service did.
     pub(crate) times: AverageTime,
     since: Instant,
@@ -57,7 +58,7 @@ pub(crate) struct Vserver {
 }
 
 /// Flows that clients dialled here and that backups serve.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Diverted {
     /// Now.
     pub(crate) active: u64,
@@ -68,7 +69,7 @@ pub(crate) struct Diverted {
 }
 
 /// One bound service.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Binding {
     pub(crate) service: ServiceId,
     pub(crate) slot: Slot,

@@ -8,6 +8,7 @@
 mod answers;
 mod chains;
 mod differential;
+mod explain;
 mod hashing;
 mod lifecycle;
 mod limits;
