@@ -72,7 +72,11 @@ impl Reference {
             return false;
         };
         let flow = self.flows.remove(index);
-        let by_service = [CloseReason::ConnectFailed, CloseReason::ServiceClosed];
+        let by_service = [
+            CloseReason::ConnectFailed,
+            CloseReason::ServiceClosed,
+            CloseReason::ServiceReset,
+        ];
         let is_waiting = flow.asked.is_some();
         let is_failure = !flow.is_answered
             && (by_service.contains(&reason) || is_waiting && reason != CloseReason::Local);
@@ -81,7 +85,7 @@ impl Reference {
             let now = self.now;
             let exchange = self.exchange(service);
             exchange.failed = Some(number);
-            if by_service.contains(&reason) || reason == CloseReason::ServiceReset {
+            if by_service.contains(&reason) {
                 exchange.fast_ms.push(now);
             }
         }
