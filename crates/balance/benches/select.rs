@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use sluice_balance::{
     Backup, Bind, Change, CloseReason, Engine, Fingers, FlowKey, HashAlgorithm, HashSettings,
     Instant, Method, Orders, Percent, Protocol, Reservation, ServiceId, ServiceSettings, SlowStart,
-    Token, VserverId, VserverSettings, Weight,
+    Token, TokenRange, VserverId, VserverSettings, Weight,
 };
 
 fn main() {
@@ -86,7 +86,7 @@ fn cases(counts: &[u32]) -> Vec<Case> {
         ("DESTINATIONIPHASH", Method::DestinationIpHash, scored),
         ("SRCIPDESTIPHASH", Method::SrcIpDestIpHash, scored),
         ("SRCIPSRCPORTHASH", Method::SrcIpSrcPortHash, scored),
-        ("TOKEN", Method::Token, scored),
+        ("TOKEN", Method::Token(TokenRange::FIRST_BYTE), scored),
         ("PRAC", Method::SourceIpHash, HashAlgorithm::Prac(fingers)),
         ("JARH", Method::SourceIpHash, HashAlgorithm::Jarh(fingers)),
     ];

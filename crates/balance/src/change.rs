@@ -4,7 +4,8 @@ use core::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{
-    Backup, HashSettings, Order, Orders, Percent, Persistence, ServiceId, VserverId, Weight,
+    Backup, HashSettings, Order, Orders, Percent, Persistence, ServiceId, TokenRange, VserverId,
+    Weight,
 };
 
 /// What carries the flows of a service or a virtual server.
@@ -43,7 +44,7 @@ pub enum Method {
     /// By a hash of the client's address and port.
     SrcIpSrcPortHash,
     /// By a hash of some bytes of the client's; without them as [`Self::LeastConnection`].
-    Token,
+    Token(TokenRange),
 }
 
 impl Method {
@@ -64,7 +65,7 @@ impl Method {
             | Self::DestinationIpHash
             | Self::SrcIpDestIpHash
             | Self::SrcIpSrcPortHash
-            | Self::Token => false,
+            | Self::Token(_) => false,
         }
     }
 
@@ -82,7 +83,7 @@ impl Method {
             | Self::DestinationIpHash
             | Self::SrcIpDestIpHash
             | Self::SrcIpSrcPortHash
-            | Self::Token => false,
+            | Self::Token(_) => false,
         }
     }
 }

@@ -131,9 +131,9 @@
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
 //! per method; `ramp` is the slow start of one bound service; `hash` is what never changes: how
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
-//! service; `answers` is the record of one service, `waiting` says which flows wait for an answer,
-//! `fading` lets the past count less; `timeline` says when counters are sampled, `window` and `rate`
-//! keep the samples.
+//! service; `token` is what a client says of itself; `answers` is the record of one service,
+//! `waiting` says which flows wait for an answer, `fading` lets the past count less; `timeline` says
+//! when counters are sampled, `window` and `rate` keep the samples.
 
 mod answers;
 mod backup;
@@ -158,6 +158,7 @@ mod services;
 mod snapshot;
 mod time;
 mod timeline;
+mod token;
 mod vserver;
 mod waiting;
 mod window;
@@ -173,7 +174,7 @@ pub use explain::{
     MethodChoice, Missing, Outcome, Unit, Verdict,
 };
 pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, Selection};
-pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings, Token};
+pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub use health::{Percent, PercentError};
 pub use ids::{ServiceId, VserverId, Weight, WeightError};
 pub use order::{Order, OrderError, Orders};
@@ -185,3 +186,4 @@ pub use persistence::{
 };
 pub use snapshot::{BindingStatus, RampStatus, ServiceStatus, Snapshot, State, VserverStatus};
 pub use time::Instant;
+pub use token::{Token, TokenRange, TokenRangeError};

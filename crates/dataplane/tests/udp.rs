@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use sluice_balance::{Change, Method, ServiceId};
+use sluice_balance::{Change, Method, ServiceId, TokenRange};
 
 use udp_rig::{Answer, Rig, Service, bind, client_of, exchange, receive, wait_until};
 
@@ -244,6 +244,30 @@ fn service_that_swallows_datagrams_stands_behind_where_traffic_is_compared() {
     // It is tried again every 5 s.
     let trials = start.elapsed().as_secs() / 5;
     assert!(hits(&rig) <= 1 + trials);
+    rig.stop();
+}
+
+#[test]
+fn sessions_that_begin_with_the_same_words_have_one_service() {
+    let services = [1, 2, 3].map(|id| Service::start("127.0.0.1:0", Answer::Identity(id)));
+    let mut rig = Rig::start(2);
+    rig.method = Method::Token(TokenRange::new(1, 4).unwrap());
+    let vserver = rig.serve("127.0.0.1", &services);
+    let ask = |words: &[u8]| exchange(&client_of(vserver), words)[0];
+    let mut chosen = Vec::new();
+    for number in 1000..1030 {
+        let first = ask(format!("<{number}>").as_bytes());
+        assert_eq!(ask(format!("[{number}] again").as_bytes()), first);
+        chosen.push(first);
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    assert!(chosen.len() > 1);
+    // Too short for a token: the fewest sessions decide.
+    let before = [0, 1, 2].map(|service| rig.plane.snapshot().services[service].active);
+    let least = before.iter().min().unwrap();
+    let shortest = ask(b"<100");
+    assert_eq!(before[usize::from(shortest) - 1], *least);
     rig.stop();
 }
 

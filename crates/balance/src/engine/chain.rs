@@ -10,7 +10,7 @@ use crate::method::Candidate;
 use crate::persistence::{Held, TableKey, Tables};
 use crate::services::Services;
 use crate::vserver::{Chosen, Denial, Question, Thresholds, Vserver};
-use crate::{Diversion, Refusal, SpilloverAction, State, VserverId};
+use crate::{Diversion, Method, Refusal, SpilloverAction, State, TokenRange, VserverId};
 
 /// Who takes a flow.
 #[derive(Debug)]
@@ -130,6 +130,29 @@ impl Engine {
             next = self.backup_of(next)?;
         }
         None
+    }
+
+    /// Returns where the virtual server that is to serve a new flow looks for its token; none if it
+    /// does not look, or nobody is UP. Only if there is one is a flow's token worth waiting for.
+    ///
+    /// That one is the first of the chain that is UP; whether it spills shows when it is asked.
+    pub fn token_range(&self, dialled: VserverId) -> Option<TokenRange> {
+        let is_up = |(_, vserver): &(_, &Vserver)| vserver.state == State::Up;
+        let (_, serving) = self.chain(dialled).find(is_up)?;
+        match serving.settings.method {
+            Method::Token(range) => Some(range),
+            Method::RoundRobin
+            | Method::LeastConnection
+            | Method::LeastBandwidth
+            | Method::LeastPackets
+            | Method::LeastRequest
+            | Method::LeastResponseTime
+            | Method::Random
+            | Method::SourceIpHash
+            | Method::DestinationIpHash
+            | Method::SrcIpDestIpHash
+            | Method::SrcIpSrcPortHash => None,
+        }
     }
 
     /// Returns the state that clients of a virtual server see: UP while it or a backup of it is UP,

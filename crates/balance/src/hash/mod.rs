@@ -28,23 +28,6 @@ pub(crate) use log::minus_ln;
 pub use settings::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub(crate) use table::{Member, Table};
 
-/// What identifies a client by its own words: the hash of some bytes at the start of its data.
-///
-/// The data plane makes it, for virtual servers that choose by token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Token(u64);
-
-impl Token {
-    /// Makes the token of these bytes; the same bytes always give the same token.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(xxh3_64_with_seed(bytes, KEY_SEED))
-    }
-
-    pub(crate) fn key(self) -> Key {
-        Key(self.0)
-    }
-}
-
 /// The hash of what a virtual server looks at in a flow. Equal keys go to the same service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(u64);
@@ -63,6 +46,11 @@ impl Key {
     /// Makes the key of an address and its port.
     pub(crate) fn of_address_and_port(address: SocketAddr) -> Self {
         Self::of(Bytes::none().address(address.ip()).port(address.port()))
+    }
+
+    /// Makes the key of a token, which is a hash already.
+    pub(crate) fn of_token(hash: u64) -> Self {
+        Self(hash)
     }
 
     /// Returns the score of a service for this key.
@@ -155,7 +143,7 @@ impl Bytes {
 /// Seeds, so that an address hashes differently as a client and as a service.
 ///
 /// Source: own choice: "sluice 1" and "sluice 2" in ASCII. Never to be changed.
-const KEY_SEED: u64 = u64::from_be_bytes(*b"sluice 1");
+pub(crate) const KEY_SEED: u64 = u64::from_be_bytes(*b"sluice 1");
 const SERVICE_SEED: u64 = u64::from_be_bytes(*b"sluice 2");
 
 #[cfg(test)]

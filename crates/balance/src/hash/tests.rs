@@ -17,7 +17,10 @@ fn keys_of_clients_never_change() {
     assert_eq!(Key::of_addresses(v4, dialled), Key(0xb3a6_28d1_2e07_111e));
     assert_eq!(Key::of_addresses(v6, v6), Key(0xc429_0feb_21ed_4ea7));
     assert_eq!(Key::of_address_and_port(v4), Key(0x5261_2a96_3bfd_0de7));
-    assert_eq!(Token::of(b"session 7").key(), Key(0x5859_7695_592b_c9e8));
+    assert_eq!(
+        crate::Token::of(b"session 7").key(),
+        Key(0x5859_7695_592b_c9e8)
+    );
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Rule {
             Method::DestinationIpHash => Self::Hash(Key::of_address(flow.dst, &settings.hash)),
             Method::SrcIpDestIpHash => Self::Hash(Key::of_addresses(flow.src, flow.dst)),
             Method::SrcIpSrcPortHash => Self::Hash(Key::of_address_and_port(flow.src)),
-            Method::Token => {
+            Method::Token(_) => {
                 let hash = |token: Token| Self::Hash(token.key());
                 flow.token.map_or(Self::LeastConnection, hash)
             }

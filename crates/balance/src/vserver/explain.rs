@@ -66,7 +66,7 @@ impl Vserver {
             | Method::LeastRequest
             | Method::LeastResponseTime
             | Method::Random
-            | Method::Token => (false, false, false),
+            | Method::Token(_) => (false, false, false),
         };
         Missing {
             src: src && unknown.src,
@@ -93,7 +93,7 @@ impl Vserver {
 
     /// Whether the method looks at what a client begins with.
     pub(crate) fn looks_at_token(&self) -> bool {
-        self.settings.method == Method::Token
+        matches!(self.settings.method, Method::Token(_))
     }
 
     fn examine_services(&self, scene: &Scene<'_>) -> Vec<CandidateStatus> {

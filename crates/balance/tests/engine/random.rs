@@ -9,7 +9,7 @@ use proptest::sample::Index;
 use sluice_balance::{
     BindingStatus, Change, CloseReason, Counters, Engine, Fingers, FlowKey, HashAlgorithm, Instant,
     Method, Output, Protocol, RampStatus, RampUnit, Refusal, Reservation, ServiceId,
-    ServiceSettings, SlowStart, Snapshot, State, Token, VserverId, VserverSettings,
+    ServiceSettings, SlowStart, Snapshot, State, Token, TokenRange, VserverId, VserverSettings,
 };
 
 use crate::rig::{bind, flow, service, vserver};
@@ -50,7 +50,7 @@ fn method() -> impl Strategy<Value = Method> {
         Method::DestinationIpHash,
         Method::SrcIpDestIpHash,
         Method::SrcIpSrcPortHash,
-        Method::Token,
+        Method::Token(TokenRange::FIRST_BYTE),
     ])
 }
 

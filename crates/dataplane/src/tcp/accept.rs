@@ -14,6 +14,7 @@ use rustix::net::{SocketFlags, acceptfrom_with, getsockname, sockopt};
 use sluice_balance::{FlowKey, Instant, VserverId};
 
 use super::TcpSide;
+use super::first_bytes::FirstBytes;
 use super::flow::{Connecting, Flow};
 use crate::relay::Ready;
 use crate::token::{TCP_LISTENER, token};
@@ -167,6 +168,7 @@ fn connecting(client: OwnedFd, vserver: VserverId, key: FlowKey) -> Connecting {
         client,
         vserver,
         key,
+        first_bytes: FirstBytes::Unasked,
         tried: Vec::new(),
         client_ready: Ready::default(),
         registered: false,

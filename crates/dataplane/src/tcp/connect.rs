@@ -8,12 +8,14 @@ use mio::unix::SourceFd;
 use mio::{Interest, Registry};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
-use sluice_balance::{CloseReason, Instant, Selection};
+use sluice_balance::{CloseReason, Instant, Refusal, Selection, TokenRange};
 
 use super::TcpSide;
 use super::driver::Legs;
-use super::flow::{Attempt, Stage};
+use super::first_bytes::FirstBytes;
+use super::flow::{Attempt, Connecting, Stage};
 use crate::relay::{Ready, Relay, Side};
+use crate::shared::Shared;
 use crate::token::{TCP_CLIENT, TCP_SERVICE, token};
 
 impl TcpSide {
@@ -26,10 +28,15 @@ impl TcpSide {
             if connecting.tried.len() >= TRIES {
                 return self.close(index, true, CloseReason::ConnectFailed, now);
             }
-            let (vserver, key) = (connecting.vserver, connecting.key);
-            let selected = self
-                .shared
-                .with_engine(|engine| engine.select(vserver, &key, &connecting.tried, now));
+            let selected = match ask(&self.shared, connecting, now) {
+                Answer::Look(range) => {
+                    if self.await_token(registry, index, range, now) {
+                        continue;
+                    }
+                    return;
+                }
+                Answer::Chosen(selected) => selected,
+            };
             let Ok(selection) = selected else {
                 return self.close(index, true, CloseReason::ConnectFailed, now);
             };
@@ -189,6 +196,27 @@ impl TcpSide {
     }
 }
 
+/// What the engine says of a flow without a service.
+enum Answer {
+    /// Its first bytes are to be looked at before.
+    Look(TokenRange),
+    /// Who gets it.
+    Chosen(Result<Selection, Refusal>),
+}
+
+/// Asks the engine for a service, once it has said whether the client's first bytes are needed.
+fn ask(shared: &Shared, connecting: &mut Connecting, now: Instant) -> Answer {
+    let (vserver, key) = (connecting.vserver, connecting.key);
+    let unasked = connecting.first_bytes == FirstBytes::Unasked;
+    let answer = shared.with_engine(|engine| {
+        let range = unasked.then(|| engine.token_range(vserver)).flatten();
+        let choose = || Answer::Chosen(engine.select(vserver, &key, &connecting.tried, now));
+        range.map_or_else(choose, Answer::Look)
+    });
+    connecting.first_bytes = FirstBytes::Settled;
+    answer
+}
+
 /// Whose fault a failed connect is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blame {
@@ -233,7 +261,7 @@ fn open(address: SocketAddr) -> Result<(OwnedFd, Progress), Errno> {
     }
 }
 
-fn register(
+pub(super) fn register(
     registry: &Registry,
     socket: &OwnedFd,
     index: usize,

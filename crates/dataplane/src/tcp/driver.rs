@@ -99,6 +99,14 @@ impl Io {
         outcome
     }
 
+    /// Returns the first bytes that `socket` has received, `most` at most and fewer than a buffer; they
+    /// stay there.
+    pub(super) fn peek(&mut self, socket: &OwnedFd, most: usize) -> Result<&[u8], Errno> {
+        let room = &mut self.buffer[..most];
+        let (bytes, _) = retry_on_intr(|| recv(socket, &mut *room, RecvFlags::PEEK))?;
+        Ok(&self.buffer[..bytes])
+    }
+
     /// Ends a flow: its pipes are closed, its sockets are closed or reset.
     pub(super) fn close(&mut self, mut legs: Legs, reset: bool) -> Reservation {
         legs.sample();

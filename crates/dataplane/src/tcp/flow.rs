@@ -7,7 +7,8 @@
 //!               +-- client gone, no service, no try left ------------------> Closed
 //! ```
 //!
-//! A closed flow keeps its place in the table until the batch of events is over, because an event of
+//! Where a token decides, the client's first bytes are waited for before a service is chosen: see
+//! `first_bytes`. A closed flow keeps its place in the table until the batch of events is over, because an event of
 //! its sockets may still be in that batch.
 
 use std::os::fd::OwnedFd;
@@ -15,6 +16,7 @@ use std::os::fd::OwnedFd;
 use sluice_balance::{CloseFlows, FlowKey, Instant, Selection, ServiceId, VserverId};
 
 use super::driver::Legs;
+use super::first_bytes::FirstBytes;
 use crate::descriptors::Claim;
 use crate::relay::{Ready, Relay};
 use crate::timers::Timer;
@@ -37,7 +39,7 @@ pub(super) struct Flow {
     reason = "nearly all flows are in the large variant, a box would only be one more allocation"
 )]
 pub(super) enum Stage {
-    /// A service is being chosen or connected.
+    /// A service is being chosen or connected, or the client's first bytes are waited for.
     Connecting(Box<Connecting>),
     /// Bytes go to and fro.
     Relaying(Legs, Relay),
@@ -51,6 +53,8 @@ pub(super) struct Connecting {
     pub(super) client: OwnedFd,
     pub(super) vserver: VserverId,
     pub(super) key: FlowKey,
+    /// Whether a service can be chosen.
+    pub(super) first_bytes: FirstBytes,
     /// Services that did not answer.
     pub(super) tried: Vec<ServiceId>,
     /// What the client's socket has told so far.

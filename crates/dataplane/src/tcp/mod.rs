@@ -7,6 +7,7 @@ mod accept;
 mod connect;
 mod driver;
 mod exchange;
+mod first_bytes;
 mod flow;
 mod traffic;
 
@@ -25,6 +26,7 @@ use sluice_balance::{CloseFlows, CloseReason, Instant};
 use self::accept::Listener;
 use self::driver::Io;
 use self::exchange::News;
+use self::first_bytes::FirstBytes;
 use self::flow::{Flow, Stage};
 use self::traffic::SAMPLE_INTERVAL;
 use crate::relay::{Op, Outcome, Ready, Side};
@@ -151,6 +153,8 @@ impl TcpSide {
                 connecting.client_ready.merge(ready);
                 if ready.failed {
                     self.close(index, true, CloseReason::ClientReset, now);
+                } else if let FirstBytes::Awaited(_) = connecting.first_bytes {
+                    self.handle_first_bytes(registry, index, now);
                 }
             }
             (Stage::Connecting(_), Side::Service) => {
@@ -175,7 +179,7 @@ impl TcpSide {
                     self.timers
                         .arm(&mut self.flows[index].timer, index, deadline);
                 }
-                None => {}
+                None => self.handle_first_bytes(registry, index, now),
             },
             Stage::Relaying(_, relay) => {
                 relay.handle_timeout(now);

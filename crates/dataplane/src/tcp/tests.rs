@@ -12,6 +12,7 @@ use sluice_balance::{
 use super::*;
 
 mod queue;
+mod token;
 
 const VSERVER: VserverId = VserverId(1);
 
@@ -106,6 +107,16 @@ impl Rig {
             self.turn(now);
         }
         assert_eq!(&got[..filled], expected);
+    }
+
+    /// Handles events at `now` until `is_so`: the kernel delivers them in its own time.
+    #[track_caller]
+    fn turn_until(&mut self, now: Instant, is_so: impl Fn(&Self) -> bool) {
+        let start = std::time::Instant::now();
+        while !is_so(self) {
+            assert!(start.elapsed() < PATIENCE, "nothing happens");
+            self.turn(now);
+        }
     }
 
     fn service(&self, number: u32, now: Instant) -> ServiceStatus {

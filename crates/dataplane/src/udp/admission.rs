@@ -16,19 +16,21 @@ use super::{UdpSide, register};
 use crate::token::{UDP_SESSION, token};
 
 impl UdpSide {
-    /// Begins the session of `key`, or finds that another worker just has.
+    /// Begins the session of `key` for the datagram at `first` in the batch, or finds that another
+    /// worker just has.
     pub(super) fn begin(
         &mut self,
         registry: &Registry,
         listener: usize,
         key: SessionKey,
+        first: usize,
         now: Instant,
     ) -> Result<Arc<Session>, Loss> {
         if self.shared.is_draining() {
             return Err(Loss::Refused);
         }
         let place = self.shared.udp.claim().ok_or(Loss::Limit)?;
-        let (selection, socket) = self.select(&key, now)?;
+        let (selection, socket) = self.select(&key, self.arena.payload(first), now)?;
         let session = Arc::new(Session::new(socket, &selection, place, now));
         if let Some(other) = self.shared.udp.enter(key, &session, now) {
             self.shared
@@ -62,9 +64,15 @@ impl UdpSide {
         Ok(session)
     }
 
-    /// Chooses a service that a socket can be connected to.
-    fn select(&self, key: &SessionKey, now: Instant) -> Result<(Selection, UdpSocket), Loss> {
-        let flow = FlowKey {
+    /// Chooses a service that a socket can be connected to; `payload` is the first datagram's, which has
+    /// the token, if any.
+    fn select(
+        &self,
+        key: &SessionKey,
+        payload: &[u8],
+        now: Instant,
+    ) -> Result<(Selection, UdpSocket), Loss> {
+        let mut flow = FlowKey {
             src: canonical(key.client),
             dst: canonical(key.dialled),
             token: None,
@@ -73,7 +81,11 @@ impl UdpSide {
         loop {
             let selection = self
                 .shared
-                .with_engine(|engine| engine.select(key.vserver, &flow, &tried, now))
+                .with_engine(|engine| {
+                    let range = engine.token_range(key.vserver);
+                    flow.token = range.and_then(|range| range.find(payload));
+                    engine.select(key.vserver, &flow, &tried, now)
+                })
                 .map_err(|_| Loss::Refused)?;
             let error = match connect(selection.address) {
                 Ok(socket) => return Ok((selection, socket)),

@@ -211,7 +211,7 @@ impl UdpSide {
         let key = key.ok_or(Loss::Truncated)?;
         let session = match self.find(&key, now) {
             Some(session) => session,
-            None => self.begin(registry, listener, key, now)?,
+            None => self.begin(registry, listener, key, run.start, now)?,
         };
         let losses = self.shared.udp.losses();
         let (packets, bytes) = send_run(&self.arena, session.socket().as_fd(), run, None, losses);

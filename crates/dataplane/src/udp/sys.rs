@@ -82,6 +82,12 @@ impl Arena {
         &self.datagrams
     }
 
+    /// Returns the payload of a datagram of the last batch.
+    pub(super) fn payload(&self, index: usize) -> &[u8] {
+        let len = self.datagrams[index].len.min(SLOT);
+        &self.bytes[index * SLOT..][..len]
+    }
+
     /// Replaces the batch by what `socket` has, without waiting; returns how many that are, at
     /// least one.
     ///

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sluice_balance::{CloseReason, Method};
+use sluice_balance::{CloseReason, Method, TokenRange};
 
 use crate::rig::Rig;
 
@@ -83,7 +83,11 @@ fn failure_is_booked_as_the_time_out_or_as_long_as_it_took() {
 
 #[test]
 fn fast_failure_counts_as_a_connection_for_a_half_life() {
-    for method in [Method::LeastConnection, Method::LeastRequest, Method::Token] {
+    for method in [
+        Method::LeastConnection,
+        Method::LeastRequest,
+        Method::Token(TokenRange::FIRST_BYTE),
+    ] {
         let mut rig = Rig::new(method, &[1, 1]);
         assert_eq!(rig.pick(), 1);
         rig.end_last(CloseReason::ConnectFailed);

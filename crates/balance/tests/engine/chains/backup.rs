@@ -1,9 +1,9 @@
 //! `backupVServer`: who serves a flow that the dialled virtual server cannot take.
 
 use sluice_balance::{
-    AddressMask, Change, CloseFlows, CloseReason, Diversion, Output, Persistence, PersistenceKind,
-    PersistenceTimeout, Protocol, Refusal, ServiceId, SkipPersistence, State, VserverId,
-    VserverSettings,
+    AddressMask, Change, CloseFlows, CloseReason, Diversion, Method, Output, Persistence,
+    PersistenceKind, PersistenceTimeout, Protocol, Refusal, ServiceId, SkipPersistence, State,
+    TokenRange, VserverId, VserverSettings,
 };
 
 use super::bench::Bench;
@@ -342,4 +342,23 @@ fn source_ip() -> Persistence {
         skip: SkipPersistence::None,
         group: None,
     }
+}
+
+#[test]
+fn token_is_worth_waiting_for_where_the_first_that_is_up_looks_for_it() {
+    let mut bench = Bench::chain(&[&[1], &[2], &[3]]);
+    let ranges = [TokenRange::new(4, 8).unwrap(), TokenRange::FIRST_BYTE];
+    let found = |bench: &Bench| bench.engine.token_range(VserverId(1));
+    assert_eq!(found(&bench), None);
+    bench.set(2, |settings| settings.method = Method::Token(ranges[1]));
+    assert_eq!(found(&bench), None);
+    bench.set(1, |settings| settings.method = Method::Token(ranges[0]));
+    assert_eq!(found(&bench), Some(ranges[0]));
+    bench.enable(&[1], false);
+    assert_eq!(found(&bench), Some(ranges[1]));
+    bench.enable(&[2], false);
+    assert_eq!(found(&bench), None);
+    bench.enable(&[3], false);
+    assert_eq!(found(&bench), None);
+    assert_eq!(bench.engine.token_range(VserverId(9)), None);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sluice_balance::{
     AddressMask, Bind, Change, Fingers, HashAlgorithm, Method, Order, Orders, Persistence,
     PersistenceKind, PersistenceTimeout, RampUnit, Refusal, ServiceId, SkipPersistence, SlowStart,
-    VserverId,
+    TokenRange, VserverId,
 };
 
 use super::bench::Bench;
@@ -190,7 +190,7 @@ const METHODS: [Method; 9] = [
     Method::SourceIpHash,
     Method::SrcIpDestIpHash,
     Method::SrcIpSrcPortHash,
-    Method::Token,
+    Method::Token(TokenRange::FIRST_BYTE),
 ];
 
 #[test]

@@ -11,7 +11,7 @@ use sluice_balance::{
     AddressMask, Backup, Change, Client, CloseReason, Counters, Engine, Explanation, FlowKey,
     HashAlgorithm, Instant, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
     PersistenceTimeout, RampUnit, Refusal, Reservation, ServiceId, SkipPersistence, SlowStart,
-    Spillover, SpilloverAction, SpilloverMethod, Token, VserverId, VserverSettings,
+    Spillover, SpilloverAction, SpilloverMethod, Token, TokenRange, VserverId, VserverSettings,
 };
 
 use crate::rig;
@@ -101,7 +101,7 @@ fn settings(number: u32) -> impl Strategy<Value = VserverSettings> {
         Method::DestinationIpHash,
         Method::SrcIpDestIpHash,
         Method::SrcIpSrcPortHash,
-        Method::Token,
+        Method::Token(TokenRange::FIRST_BYTE),
     ]);
     let fingers = sluice_balance::Fingers::new(3).unwrap();
     let algorithm = select(vec![

@@ -8,7 +8,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use proptest::prelude::*;
 use sluice_balance::{
-    AddressMask, Change, FlowKey, HashAlgorithm, Method, Refusal, ServiceId, ServiceSettings, Token,
+    AddressMask, Change, FlowKey, HashAlgorithm, Method, Refusal, ServiceId, ServiceSettings,
+    Token, TokenRange,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -103,7 +104,7 @@ fn method() -> impl Strategy<Value = Method> {
         Method::DestinationIpHash,
         Method::SrcIpDestIpHash,
         Method::SrcIpSrcPortHash,
-        Method::Token,
+        Method::Token(TokenRange::FIRST_BYTE),
     ])
 }
 
@@ -145,7 +146,7 @@ fn key(method: Method, masks: Masks, flow: &FlowKey, token: Option<[u8; 5]>) -> 
         Method::SourceIpHash => masked(flow.src.ip()),
         Method::DestinationIpHash => masked(flow.dst.ip()),
         Method::SrcIpDestIpHash => [whole(flow.src.ip()), whole(flow.dst.ip())].concat(),
-        Method::Token => token.unwrap().to_vec(),
+        Method::Token(_) => token.unwrap().to_vec(),
         _ => [whole(flow.src.ip()), flow.src.port().to_be_bytes().to_vec()].concat(),
     };
     xxh3_64_with_seed(&bytes, u64::from_be_bytes(*b"sluice 1"))
@@ -249,7 +250,7 @@ impl World {
     }
 
     fn pick(&mut self, flow: FlowKey, token: Option<[u8; 5]>, tried: u32) {
-        if self.method == Method::Token && token.is_none() {
+        if matches!(self.method, Method::Token(_)) && token.is_none() {
             return;
         }
         let is_listed = |number: &u32| tried & (1 << number) != 0;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use sluice_balance::{AddressMask, FlowKey, HashAlgorithm, Instant, Method};
+use sluice_balance::{AddressMask, FlowKey, HashAlgorithm, Instant, Method, TokenRange};
 
 use super::{Bench, flow, with_token};
 use crate::rig::V;
@@ -159,7 +159,7 @@ fn v4_client_written_as_v6_is_the_same_client() {
 
 #[test]
 fn token_decides_whoever_sends_it() {
-    let mut bench = bench(Method::Token);
+    let mut bench = bench(Method::Token(TokenRange::FIRST_BYTE));
     let chosen = bench.pick(&with_token(base(), b"session 7"));
     assert!((0..200).all(|n| bench.pick(&with_token(other_source(n), b"session 7")) == chosen));
     let others = (0..200_u8).map(|n| bench.pick(&with_token(base(), &[n])));
@@ -168,7 +168,11 @@ fn token_decides_whoever_sends_it() {
 
 #[test]
 fn without_a_token_the_fewest_connections_decide() {
-    let mut bench = Bench::new(Method::Token, HashAlgorithm::Default, &[1; 4]);
+    let mut bench = Bench::new(
+        Method::Token(TokenRange::FIRST_BYTE),
+        HashAlgorithm::Default,
+        &[1; 4],
+    );
     let now = Instant::default();
     let mut chosen = Vec::new();
     for _ in 0..8 {
