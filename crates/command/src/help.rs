@@ -294,7 +294,12 @@ fn value_synopsis(kind: Kind, name: &str) -> String {
 fn default(default: Default) -> Option<String> {
     match default {
         Default::None => None,
-        Default::IntegerByType { .. } | Default::ChoiceByType { .. } => {
+        Default::IntegerByType { .. } => {
+            let of = |kind| default.value(kind).as_ref().map(text).unwrap_or_default();
+            let (tcp, udp, web) = (of("TCP"), of("UDP"), of("HTTP"));
+            Some(format!("{tcp} for TCP, {udp} for UDP, {web} for HTTP"))
+        }
+        Default::ChoiceByType { .. } => {
             let of = |kind| default.value(kind).as_ref().map(text).unwrap_or_default();
             Some(format!("{} for TCP, {} for UDP", of("TCP"), of("UDP")))
         }

@@ -18,6 +18,7 @@ mod parse;
 mod pipe;
 mod reference;
 mod render;
+mod service_type;
 mod value;
 mod words;
 
@@ -30,5 +31,6 @@ pub use parse::{ParseFault, check, parse, parse_words};
 pub use pipe::{Filter, split_filters, split_word_filters};
 pub use reference::reference;
 pub use render::{quote, render};
+pub use service_type::{Carrier, IdleDefaults, Meaning, TypeSpec};
 pub use table::spec;
 pub use value::is_netmask;

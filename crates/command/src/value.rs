@@ -321,7 +321,7 @@ fn read_choice(
     {
         return Err(invalid().with_hint(format!(
             "{known} is not supported here; {name} is {}",
-            allowed(kind)
+            offered(choices, kind)
         )));
     }
     match pick(text, &words) {
@@ -329,12 +329,20 @@ fn read_choice(
         Pick::Several(words) => Err(refused(catalogue::AMBIGUOUS_VALUE, name, text)
             .with_hint(format!("it could be {}", list(&words)))),
         Pick::Nothing => {
-            let fault = invalid().with_hint(format!("{name} is {}", allowed(kind)));
+            let fault = invalid().with_hint(format!("{name} is {}", offered(choices, kind)));
             Err(match nearest(text, words.iter().map(|(word, _)| *word)) {
                 Some(word) => fault.with_hint(format!("did you mean {word}?")),
                 None => fault,
             })
         }
+    }
+}
+
+/// Returns the values in words; a list that fills the screen only by its length.
+fn offered(choices: &Choices, kind: Kind) -> String {
+    match choices.allowed.len() {
+        0..=16 => allowed(kind),
+        many => format!("one of {many} words, which ? lists in its place"),
     }
 }
 

@@ -4,7 +4,7 @@ use sluice_balance::{Bind, Change, Weight};
 use sluice_command::{Command, Fault, Key, Value, catalogue};
 
 use crate::edit::Edit;
-use crate::object::{Binding, Vserver};
+use crate::object::{Binding, ServiceType, Vserver};
 use crate::settings::text;
 use crate::{Config, Plan, refusal, words};
 
@@ -12,10 +12,7 @@ impl Config {
     pub(crate) fn bind(&self, command: &Command) -> Result<Plan, Fault> {
         let vserver = self.find_vserver(words::name(command)?)?;
         let service = self.find_service("serviceName", words::service_name(command)?)?;
-        if service.service_type != vserver.service_type {
-            let (ours, theirs) = (vserver.service_type.name(), service.service_type.name());
-            return Err(refusal::type_mismatch(ours, theirs));
-        }
+        check_types(vserver.service_type, service.service_type)?;
         if self.is_bound(vserver, service.id) {
             return Err(refusal::already_bound(&vserver.name, &service.name));
         }
@@ -83,6 +80,21 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// Refuses what cannot reach a service as the client sent it. Whatever is encrypted is passed
+/// through, so the types of two encrypted ends need not be the same.
+fn check_types(vserver: ServiceType, service: ServiceType) -> Result<(), Fault> {
+    let passed_through = vserver.is_encrypted() && service.is_encrypted();
+    if vserver == service || passed_through && vserver.protocol() == service.protocol() {
+        return Ok(());
+    }
+    let needs_tls = vserver.is_encrypted() != service.is_encrypted();
+    Err(refusal::type_mismatch(
+        vserver.name(),
+        service.name(),
+        needs_tls,
+    ))
 }
 
 fn weight(command: &Command) -> Result<Option<Weight>, Fault> {

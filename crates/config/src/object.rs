@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use sluice_balance::{Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
-use sluice_command::{Command, Key, Noun, Value, Verb};
+use sluice_command::{Carrier, Command, Key, Noun, TypeSpec, Value, Verb};
 
 use crate::choosing;
 use crate::group::Group;
@@ -59,12 +59,7 @@ pub struct Binding {
 
 /// What a service or virtual server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServiceType {
-    /// Connections of any content.
-    Tcp,
-    /// Datagrams of any content.
-    Udp,
-}
+pub struct ServiceType(&'static TypeSpec);
 
 /// Where a virtual server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,25 +262,30 @@ impl Vserver {
 impl ServiceType {
     /// Returns its word.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "TCP",
-            Self::Udp => "UDP",
-        }
+        self.0.name
     }
 
     /// Returns what carries it.
     pub fn protocol(self) -> Protocol {
-        match self {
-            Self::Tcp => Protocol::Tcp,
-            Self::Udp => Protocol::Udp,
+        match self.0.carrier {
+            Carrier::Connections => Protocol::Tcp,
+            Carrier::Datagrams => Protocol::Udp,
         }
+    }
+
+    /// Returns whether what it carries is encrypted from end to end.
+    pub(crate) fn is_encrypted(self) -> bool {
+        self.0.is_encrypted()
+    }
+
+    /// Returns what an operator who uses it is to know, if anything.
+    pub(crate) fn warning(self) -> Option<String> {
+        self.0.warning()
     }
 
     /// Returns the type of this name, if it is one of ours.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::Tcp, Self::Udp]
-            .into_iter()
-            .find(|known| known.name() == name)
+        TypeSpec::named(name).map(Self)
     }
 
     fn value(self) -> Value {

@@ -86,10 +86,15 @@ pub(crate) fn not_bound(vserver: &str, service: &str) -> Fault {
         .with_hint(format!("show lb vserver {}", quote(vserver)))
 }
 
-/// Service and virtual server carry different things.
-pub(crate) fn type_mismatch(vserver_type: &str, service_type: &str) -> Fault {
+/// Service and virtual server carry different things; only an end of TLS could join them.
+pub(crate) fn type_mismatch(vserver: &str, service: &str, needs_tls: bool) -> Fault {
+    let why = if needs_tls {
+        "; nothing is encrypted or decrypted here"
+    } else {
+        ""
+    };
     Fault::new(catalogue::TYPE_MISMATCH)
-        .with_details(format!("vserver {vserver_type}, service {service_type}"))
+        .with_details(format!("vserver {vserver}, service {service}{why}"))
 }
 
 /// There is room for no more of these.

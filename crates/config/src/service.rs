@@ -53,6 +53,7 @@ impl Config {
             settings: Settings::new(Noun::Service, service_type.name()),
         };
         self.check_endpoint(&service)?;
+        plan.warnings.extend(service_type.warning());
         plan.take_options(command, &mut service.settings)?;
         plan.put_service(None, service, &server);
         Ok(plan)

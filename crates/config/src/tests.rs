@@ -8,6 +8,7 @@ mod load;
 mod parameter;
 mod random;
 mod saved;
+mod types;
 mod warnings;
 
 use sluice_balance::{

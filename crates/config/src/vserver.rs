@@ -51,6 +51,7 @@ impl Config {
         };
         self.check_listener(&vserver)?;
         let mut plan = Plan::default();
+        plan.warnings.extend(service_type.warning());
         plan.take_options(command, &mut vserver.settings)?;
         choosing::check_backup_method(command, &vserver.settings)?;
         let idle = choosing::idle_options(command, &vserver.settings, None);

@@ -97,8 +97,8 @@ fn options_not_given_yet_are_offered() {
 
 #[test]
 fn values_of_closed_lists_are_offered() {
-    assert_offers("add lb vserver v ", &["TCP", "UDP"]);
-    assert_offers("add lb vserver v t", &["TCP"]);
+    assert_offers("add lb vserver v t", &["TCP", "TFTP"]);
+    assert_offers("add lb vserver v u", &["UDP", "USER_TCP", "USER_SSL_TCP"]);
     assert_offers(
         "set lb vserver v1 -lbMethod ",
         &[

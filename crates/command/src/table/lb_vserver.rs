@@ -195,6 +195,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::IntegerByType {
             tcp: 9000,
             udp: 120,
+            web: 180,
         })
         .set()
         .unset()

@@ -24,7 +24,7 @@ use rows::{
     appflow_log, comment, devno, many, once, optional, row, state,
 };
 
-use crate::{Key, Noun, Value, Verb};
+use crate::{IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
 
 /// All nouns, in the order of a saved configuration; the commands without a noun come last.
 pub static NOUNS: &[&NounSpec] = &[
@@ -264,6 +264,8 @@ pub enum Default {
         tcp: u64,
         /// For datagrams.
         udp: u64,
+        /// For the web and what is like it.
+        web: u64,
     },
     /// A text.
     Text(&'static str),
@@ -281,21 +283,27 @@ pub enum Default {
 }
 
 impl Default {
-    /// Returns the value for an object of `service_type` (`TCP`, `UDP`; ignored where it does not
-    /// matter).
+    /// Returns the value for an object of `service_type` (one of [`TypeSpec`]; ignored where it does
+    /// not matter).
     pub fn value(self, service_type: &str) -> Option<Value> {
-        let datagrams = service_type == "UDP";
+        let idle = TypeSpec::named(service_type).map_or(IdleDefaults::Stream, |known| known.idle);
         match self {
             Self::None => None,
             Self::Integer(number) => Some(Value::Integer(number)),
-            Self::IntegerByType { tcp, udp } => {
-                Some(Value::Integer(if datagrams { udp } else { tcp }))
-            }
+            Self::IntegerByType { tcp, udp, web } => Some(Value::Integer(match idle {
+                IdleDefaults::Stream => tcp,
+                IdleDefaults::Datagram => udp,
+                IdleDefaults::Web => web,
+            })),
             Self::Text(text) => Some(Value::Text(text.to_owned())),
             Self::Netmask(mask) => Some(Value::Address(mask.into())),
             Self::Choice(text) => Some(Value::Choice(text.to_owned())),
             Self::ChoiceByType { tcp, udp } => Some(Value::Choice(
-                (if datagrams { udp } else { tcp }).to_owned(),
+                match idle {
+                    IdleDefaults::Datagram => udp,
+                    IdleDefaults::Stream | IdleDefaults::Web => tcp,
+                }
+                .to_owned(),
             )),
         }
     }

@@ -7,6 +7,7 @@ use super::{
     ArgSpec, COMMENT_TEXT, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind,
     NounSpec, ON_OFF, Then, YES_NO, appflow_log, comment, devno, once, optional, row, state,
 };
+use crate::service_type::{self, Side};
 use crate::{Key, Noun, Verb};
 
 pub(super) static SERVICE: NounSpec = NounSpec {
@@ -161,7 +162,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
             IDLE_SECONDS,
             "How long the client's side may be idle; 0 is for ever",
         )
-        .default(TIMEOUT_DEFAULT)
+        .default(CLIENT_IDLE)
         .set()
         .unset()
         .always()
@@ -172,7 +173,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
             IDLE_SECONDS,
             "How long the service's side may be idle; 0 is for ever",
         )
-        .default(TIMEOUT_DEFAULT)
+        .default(SERVICE_IDLE)
         .set()
         .unset()
         .always(),
@@ -300,9 +301,15 @@ const MAX_REQ: Kind = Kind::Integer {
     unit: "requests",
 };
 
-const TIMEOUT_DEFAULT: Default = Default::IntegerByType {
+const CLIENT_IDLE: Default = Default::IntegerByType {
     tcp: 9000,
     udp: 120,
+    web: 180,
+};
+const SERVICE_IDLE: Default = Default::IntegerByType {
+    tcp: 9000,
+    udp: 120,
+    web: 360,
 };
 
 const GSLB: Choices = Choices {
@@ -312,59 +319,9 @@ const GSLB: Choices = Choices {
 };
 
 const TYPES: Choices = Choices {
-    allowed: &[("TCP", "connections"), ("UDP", "datagrams")],
+    allowed: &TYPE_NAMES,
     aliases: &[],
-    elsewhere: &[
-        "HTTP",
-        "FTP",
-        "SSL",
-        "SSL_BRIDGE",
-        "SSL_TCP",
-        "DTLS",
-        "NNTP",
-        "RPCSVR",
-        "DNS",
-        "ADNS",
-        "SNMP",
-        "RTSP",
-        "DHCPRA",
-        "ANY",
-        "SIP_UDP",
-        "SIP_TCP",
-        "SIP_SSL",
-        "DNS_TCP",
-        "ADNS_TCP",
-        "MYSQL",
-        "MSSQL",
-        "ORACLE",
-        "RADIUS",
-        "RADIUSListener",
-        "RDP",
-        "DIAMETER",
-        "SSL_DIAMETER",
-        "TFTP",
-        "SMPP",
-        "PPTP",
-        "GRE",
-        "SYSLOGTCP",
-        "SYSLOGUDP",
-        "FIX",
-        "SSL_FIX",
-        "USER_TCP",
-        "USER_SSL_TCP",
-        "MONGO",
-        "MONGO_TLS",
-        "QUIC",
-        "IPFIX",
-        "LOGSTREAM",
-        "LOGSTREAM_SSL",
-        "MQTT",
-        "MQTT_TLS",
-        "QUIC_BRIDGE",
-        "DOT",
-        "ADNS_DOT",
-        "HTTP_QUIC",
-        "ADNS_DOH",
-        "KAFKA_BROKER",
-    ],
+    elsewhere: &["ANY", "DHCPRA", "GRE", "PPTP", "RADIUSListener"],
 };
+static TYPE_NAMES: [(&str, &str); service_type::count(Side::Service)] =
+    service_type::choices(Side::Service);

@@ -1,5 +1,6 @@
 //! The closed lists of `lb vserver`: types, methods, kinds of persistence.
 
+use crate::service_type::{self, Side};
 use crate::table::Choices;
 
 pub(super) const UNITS: Choices = Choices {
@@ -101,53 +102,9 @@ pub(super) const SKIP: Choices = Choices {
 };
 
 pub(super) const TYPES: Choices = Choices {
-    allowed: &[("TCP", "connections"), ("UDP", "datagrams")],
+    allowed: &TYPE_NAMES,
     aliases: &[],
-    elsewhere: &[
-        "HTTP",
-        "FTP",
-        "SSL",
-        "SSL_BRIDGE",
-        "SSL_TCP",
-        "DTLS",
-        "NNTP",
-        "DNS",
-        "DHCPRA",
-        "ANY",
-        "SIP_UDP",
-        "SIP_TCP",
-        "SIP_SSL",
-        "DNS_TCP",
-        "RTSP",
-        "PUSH",
-        "SSL_PUSH",
-        "RADIUS",
-        "RDP",
-        "MYSQL",
-        "MSSQL",
-        "DIAMETER",
-        "SSL_DIAMETER",
-        "TFTP",
-        "ORACLE",
-        "SMPP",
-        "SYSLOGTCP",
-        "SYSLOGUDP",
-        "FIX",
-        "SSL_FIX",
-        "USER_TCP",
-        "USER_SSL_TCP",
-        "PROXY",
-        "QUIC",
-        "IPFIX",
-        "LOGSTREAM",
-        "MONGO",
-        "MONGO_TLS",
-        "MQTT",
-        "MQTT_TLS",
-        "QUIC_BRIDGE",
-        "HTTP_QUIC",
-        "DOT",
-        "SSL_PROXY",
-        "KAFKA_PRODUCER",
-    ],
+    elsewhere: &["ANY", "DHCPRA", "PROXY", "PUSH", "SSL_PROXY", "SSL_PUSH"],
 };
+static TYPE_NAMES: [(&str, &str); service_type::count(Side::Vserver)] =
+    service_type::choices(Side::Vserver);
