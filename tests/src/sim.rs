@@ -24,11 +24,32 @@ impl Sim {
     /// When a line is refused.
     pub fn with(lines: &str) -> Self {
         let mut sim = Self::default();
+        sim.type_lines(lines);
+        sim
+    }
+
+    /// Makes a simulation whose random choices follow from `seed`, and types `lines` into it.
+    ///
+    /// # Panics
+    /// When a line is refused.
+    pub fn with_seed(seed: u64, lines: &str) -> Self {
+        let mut sim = Self {
+            engine: Engine::with_seed(seed),
+            ..Self::default()
+        };
+        sim.type_lines(lines);
+        sim
+    }
+
+    /// Types lines that are right.
+    ///
+    /// # Panics
+    /// When a line is refused.
+    pub fn type_lines(&mut self, lines: &str) {
         for line in lines.lines() {
-            sim.type_line(line)
+            self.type_line(line)
                 .unwrap_or_else(|fault| panic!("{line}: {fault}"));
         }
-        sim
     }
 
     /// Types one line.
@@ -44,6 +65,11 @@ impl Sim {
         }
         self.config.commit(plan);
         Ok(())
+    }
+
+    /// Returns the time.
+    pub fn now(&self) -> Instant {
+        self.now
     }
 
     /// Lets time pass, with every deadline met on its way.
@@ -79,10 +105,27 @@ impl Sim {
         self.engine.select(id, &flow, &[], self.now)
     }
 
+    /// Reports that the client has sent its first byte.
+    pub fn ask(&mut self, selection: &Selection) {
+        self.engine
+            .handle_client_data(&selection.reservation, self.now);
+    }
+
+    /// Reports that the service has sent its first byte.
+    pub fn answer(&mut self, selection: &Selection) {
+        self.engine
+            .handle_first_answer(&selection.reservation, self.now);
+    }
+
     /// Ends a client's flow.
     pub fn close(&mut self, selection: Selection) {
+        self.end(selection, CloseReason::Finished);
+    }
+
+    /// Ends a flow for `reason`.
+    pub fn end(&mut self, selection: Selection, reason: CloseReason) {
         self.engine
-            .handle_close(selection.reservation, CloseReason::Finished, self.now);
+            .handle_close(selection.reservation, reason, self.now);
     }
 
     /// Returns the name of the service that was chosen.

@@ -1,0 +1,38 @@
+//! The pictures: SVG whose bytes follow from the numbers alone.
+
+mod frame;
+mod reliability;
+mod slow_start;
+
+use super::Results;
+
+/// A picture and its file name.
+pub struct Picture {
+    /// The name of its file.
+    pub file: String,
+    /// What is in the file.
+    pub svg: String,
+}
+
+/// Draws all pictures.
+pub fn draw(results: &Results) -> Vec<Picture> {
+    let mut pictures = Vec::new();
+    for (example, rows) in &results.slow_start {
+        pictures.push(Picture {
+            file: format!("{}.svg", example.name),
+            svg: slow_start::draw(example, rows),
+        });
+    }
+    let (seed, numbers) = (results.seed, &results.reliability);
+    for (name, svg) in [
+        ("actions", reliability::actions(numbers, seed)),
+        ("closed-loop", reliability::closed_loop(numbers, seed)),
+        ("open-loop", reliability::open_loop(numbers, seed)),
+    ] {
+        pictures.push(Picture {
+            file: format!("{name}.svg"),
+            svg,
+        });
+    }
+    pictures
+}

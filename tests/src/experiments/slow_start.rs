@@ -1,0 +1,248 @@
+//! The worked examples of slow start: an even load of short requests, and commands at their time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::sim::Sim;
+
+/// One example.
+pub struct Example {
+    /// What it is called, in the name of its picture too.
+    pub name: &'static str,
+    /// The heading of its picture.
+    pub title: &'static str,
+    /// What the picture says below that.
+    pub subtitle: &'static str,
+    /// Requests a second.
+    pub rate: u64,
+    /// When the clock of the example starts, in seconds from its origin: 0 or before.
+    pub start: i64,
+    /// Stretches in which nothing changes.
+    pub phases: &'static [Phase],
+    /// How many services are there at the start.
+    pub old: usize,
+}
+
+/// A stretch of time in which nothing changes.
+pub struct Phase {
+    /// When it ends, in seconds from the origin.
+    pub end: i64,
+    /// What is typed when it begins.
+    pub commands: &'static [&'static str],
+    /// What it is, in a few words.
+    pub note: &'static str,
+}
+
+/// The examples, in the order of the document.
+pub fn examples() -> [Example; 3] {
+    [AUTOMATIC, PERCENT, MANUAL]
+}
+
+impl Example {
+    /// Returns what each service gets in each second, in bind order.
+    pub fn run(&self) -> Vec<Vec<u64>> {
+        let mut sim = Sim::with("add lb vserver v1 TCP -lbMethod ROUNDROBIN");
+        for number in 1..=SERVICES {
+            sim.type_lines(&format!(
+                "add service s{number} 10.0.0.{number} TCP {number}"
+            ));
+        }
+        for number in 1..=self.old {
+            sim.type_lines(&format!("bind lb vserver v1 s{number}"));
+        }
+        let mut load = Load {
+            sim,
+            open: VecDeque::new(),
+        };
+        let (mut second, mut rows) = (self.start, Vec::new());
+        for phase in self.phases {
+            for command in phase.commands {
+                load.sim.type_lines(command);
+            }
+            while second < phase.end {
+                rows.push(load.second(self.rate));
+                second += 1;
+            }
+        }
+        rows
+    }
+
+    /// Returns what each service gets in each phase, per second.
+    pub fn means(&self, rows: &[Vec<u64>]) -> Vec<Vec<f64>> {
+        let (mut from, mut means) = (0, Vec::new());
+        for phase in self.phases {
+            let to = usize::try_from(phase.end - self.start).expect("phases follow the start");
+            let mean = |service: usize| {
+                let sum: u64 = rows[from..to].iter().map(|row| row[service]).sum();
+                sum as f64 / (to - from) as f64
+            };
+            means.push((0..SERVICES).map(mean).collect());
+            from = to;
+        }
+        means
+    }
+}
+
+/// How many services an example may have.
+pub const SERVICES: usize = 5;
+
+struct Load {
+    sim: Sim,
+    open: VecDeque<sluice_balance::Selection>,
+}
+
+impl Load {
+    /// Sends the requests of a second at equal distances; each has ended before the next one comes.
+    fn second(&mut self, rate: u64) -> Vec<u64> {
+        let begin = self.sim.now();
+        let mut row = vec![0; SERVICES];
+        for request in 0..rate {
+            let due = begin + Duration::from_nanos(request * 1_000_000_000 / rate);
+            self.sim.step(due.duration_since(self.sim.now()));
+            if let Some(last) = self.open.pop_front() {
+                self.sim.close(last);
+            }
+            let chosen = self.sim.connect("v1").expect("nobody is refused");
+            row[usize::from(chosen.address.port()) - 1] += 1;
+            self.open.push_back(chosen);
+        }
+        let end = begin + Duration::from_secs(1);
+        self.sim.step(end.duration_since(self.sim.now()));
+        row
+    }
+}
+
+const AUTOMATIC: Example = Example {
+    name: "slow-start-automatic",
+    title: "Slow start, automatic: a fifth service joins four",
+    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 4 PER_SECOND -newServiceRequestIncrementInterval 10; s5 is bound at 0 s",
+    rate: 100,
+    start: -10,
+    phases: &[
+        Phase {
+            end: 0,
+            commands: &[],
+            note: "four services",
+        },
+        Phase {
+            end: 10,
+            commands: &[
+                "set lb vserver v1 -newServiceRequest 4 PER_SECOND -newServiceRequestIncrementInterval 10",
+                "bind lb vserver v1 s5",
+            ],
+            note: "limit 4/s",
+        },
+        Phase {
+            end: 20,
+            commands: &[],
+            note: "8/s",
+        },
+        Phase {
+            end: 30,
+            commands: &[],
+            note: "12/s",
+        },
+        Phase {
+            end: 40,
+            commands: &[],
+            note: "16/s",
+        },
+        Phase {
+            end: 50,
+            commands: &[],
+            note: "20/s",
+        },
+        Phase {
+            end: 60,
+            commands: &[],
+            note: "no longer new",
+        },
+    ],
+    old: 4,
+};
+
+const PERCENT: Example = Example {
+    name: "slow-start-percent",
+    title: "Slow start, percent: a fifth service joins four",
+    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 25 PERCENT -newServiceRequestIncrementInterval 5; s5 is bound at 0 s",
+    rate: 100,
+    start: -5,
+    phases: &[
+        Phase {
+            end: 0,
+            commands: &[],
+            note: "four services",
+        },
+        Phase {
+            end: 5,
+            commands: &[
+                "set lb vserver v1 -newServiceRequest 25 PERCENT -newServiceRequestIncrementInterval 5",
+                "bind lb vserver v1 s5",
+            ],
+            note: "limit 25 %",
+        },
+        Phase {
+            end: 10,
+            commands: &[],
+            note: "50 %",
+        },
+        Phase {
+            end: 15,
+            commands: &[],
+            note: "75 %",
+        },
+        Phase {
+            end: 20,
+            commands: &[],
+            note: "100 %",
+        },
+        Phase {
+            end: 25,
+            commands: &[],
+            note: "no longer new",
+        },
+    ],
+    old: 4,
+};
+
+const MANUAL: Example = Example {
+    name: "slow-start-manual",
+    title: "Slow start, manual: the operator raises the limit",
+    subtitle: "240 requests/s, ROUNDROBIN, -newServiceRequest as shown, no increment interval; s3 is bound at 10 s, s4 at 30 s",
+    rate: 240,
+    start: 0,
+    phases: &[
+        Phase {
+            end: 10,
+            commands: &[],
+            note: "two services",
+        },
+        Phase {
+            end: 20,
+            commands: &[
+                "set lb vserver v1 -newServiceRequest 10 PER_SECOND",
+                "bind lb vserver v1 s3",
+            ],
+            note: "limit 10/s, s3 joins",
+        },
+        Phase {
+            end: 30,
+            commands: &["set lb vserver v1 -newServiceRequest 20"],
+            note: "20/s",
+        },
+        Phase {
+            end: 40,
+            commands: &[
+                "set lb vserver v1 -newServiceRequest 40",
+                "bind lb vserver v1 s4",
+            ],
+            note: "40/s, s4 joins",
+        },
+        Phase {
+            end: 50,
+            commands: &["set lb vserver v1 -newServiceRequest 0"],
+            note: "0: no limit",
+        },
+    ],
+    old: 2,
+};

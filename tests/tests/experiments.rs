@@ -1,0 +1,101 @@
+//! The experiments agree with theory, and the committed document and pictures are those of this engine.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use sluice_tests::binaries::workspace;
+use sluice_tests::experiments::comparison::Table;
+use sluice_tests::experiments::{Results, SEED, slow_start, with_tables};
+
+fn results() -> &'static Results {
+    static RESULTS: OnceLock<Results> = OnceLock::new();
+    RESULTS.get_or_init(|| Results::run(SEED))
+}
+
+#[test]
+fn every_count_lies_within_four_sigma_of_theory() {
+    let tables = results().tables();
+    let off: Vec<_> = tables.iter().flat_map(Table::disagreements).collect();
+    assert!(off.is_empty(), "seed {SEED}:\n{}", off.join("\n"));
+    let cells: usize = tables
+        .iter()
+        .flat_map(|table| &table.rows)
+        .map(|(_, cells)| cells.len())
+        .sum();
+    assert_eq!(cells, 20 * 2 + 4 * 3 + 21 + 21 * 4 + 8 * 2);
+}
+
+#[test]
+fn examples_of_slow_start_give_their_tables() {
+    let [automatic, percent, manual] =
+        slow_start::examples().map(|example| example.means(&example.run()));
+    let even = |old: f64, new: f64| vec![old, old, old, old, new];
+    assert_eq!(
+        automatic,
+        [
+            even(25.0, 0.0),
+            even(24.0, 4.0),
+            even(23.0, 8.0),
+            even(22.0, 12.0),
+            even(21.0, 16.0),
+            even(20.0, 20.0),
+            even(20.0, 20.0),
+        ]
+    );
+    // 30, 55, 79 and 100 of the 500 requests of each step.
+    let fifth: Vec<_> = percent.iter().map(|row| row[4]).collect();
+    assert_eq!(fifth, [0.0, 6.0, 11.0, 15.8, 20.0, 20.0]);
+    assert_eq!(
+        manual,
+        [
+            [120.0, 120.0, 0.0, 0.0, 0.0],
+            [115.0, 115.0, 10.0, 0.0, 0.0],
+            [110.0, 110.0, 20.0, 0.0, 0.0],
+            [80.0, 80.0, 40.0, 40.0, 0.0],
+            [60.0, 60.0, 60.0, 60.0, 0.0],
+        ]
+    );
+}
+
+#[test]
+fn committed_pictures_are_what_the_code_draws() {
+    let folder = workspace().join("docs/pictures");
+    let pictures = results().pictures();
+    for picture in &pictures {
+        let committed = fs::read_to_string(folder.join(&picture.file)).unwrap_or_default();
+        assert!(
+            committed == picture.svg,
+            "{} is old; {REFRESH}",
+            picture.file
+        );
+    }
+    let files = fs::read_dir(&folder)
+        .expect("the pictures are there")
+        .count();
+    assert_eq!(files, pictures.len(), "each file is drawn by the code");
+}
+
+#[test]
+fn tables_of_the_document_are_those_of_this_engine() {
+    let path = workspace().join("docs/experiments.md");
+    let document = fs::read_to_string(path).expect("the document is there");
+    let fresh = with_tables(&document, &results().markdown()).expect("it has a place for tables");
+    assert!(document == fresh, "docs/experiments.md is old; {REFRESH}");
+    for picture in results().pictures() {
+        assert!(document.contains(&format!("](pictures/{})", picture.file)));
+    }
+}
+
+#[test]
+fn another_seed_agrees_too_and_draws_other_pictures() {
+    let other = Results::run(SEED + 1);
+    let off: Vec<_> = other
+        .tables()
+        .iter()
+        .flat_map(Table::disagreements)
+        .collect();
+    assert!(off.is_empty(), "seed {}:\n{}", SEED + 1, off.join("\n"));
+    assert!(other.markdown() != results().markdown());
+}
+
+const REFRESH: &str = "run scripts/experiments/simulate and look at what changed";
