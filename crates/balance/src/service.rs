@@ -65,9 +65,14 @@ impl Service {
     /// Whether another flow may be given to it, its state apart.
     #[inline]
     pub(crate) fn has_room(&self, recent: &Recent) -> bool {
+        !self.is_full() && (self.settings.max_bandwidth.is_none() || self.has_bandwidth(recent))
+    }
+
+    /// Whether it has as many flows as it may have.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
         let limit = self.settings.max_client;
-        limit.is_none_or(|limit| self.active < u64::from(limit))
-            && (self.settings.max_bandwidth.is_none() || self.has_bandwidth(recent))
+        limit.is_some_and(|limit| self.active >= u64::from(limit))
     }
 
     /// Kept out of line: most services have no such limit, and a choice asks each of them.

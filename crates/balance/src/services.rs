@@ -10,7 +10,7 @@ use crate::ServiceId;
 use crate::service::Service;
 
 /// The place of a service in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot(usize);
 
 /// The table of all services.

@@ -25,9 +25,10 @@ impl Engine {
     /// speaks first. Only the first report of a flow counts.
     pub fn handle_first_answer(&mut self, reservation: &Reservation, now: Instant) {
         let now = self.advance(now);
-        let Some(service) = self.services.get_mut(reservation.service) else {
+        let Some(slot) = self.services.slot(reservation.service) else {
             return;
         };
+        let service = self.services.at_mut(slot);
         let line = &mut service.answers.waiting;
         let Some(since) = self.flows.answer(reservation.flow, line) else {
             return;
@@ -38,6 +39,7 @@ impl Engine {
         if let Some(vserver) = self.vservers.get_mut(&reservation.vserver) {
             vserver.times.add(time, moment);
         }
+        self.tell_indexes(slot, |index| index.note_answer(slot));
     }
 
     /// Ends the flow's entry; a flow that failed is booked on its service.

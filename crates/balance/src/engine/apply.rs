@@ -37,6 +37,9 @@ impl Engine {
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
         }
+        for vserver in self.vservers.values_mut() {
+            vserver.index.reset();
+        }
     }
 
     fn add_service(&mut self, id: ServiceId, settings: &ServiceSettings, now: Instant) {

@@ -20,9 +20,9 @@ use crate::dice::Dice;
 use crate::method::Candidate;
 use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP, RECENT_SPAN, Recent};
-use crate::services::Services;
+use crate::services::{Services, Slot};
 use crate::timeline::Timeline;
-use crate::vserver::{Question, Thresholds, Vserver};
+use crate::vserver::{Index, Indexing, Question, Thresholds, Vserver};
 use crate::waiting::Flows;
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
@@ -51,6 +51,7 @@ pub struct Engine {
     binding_serial: u64,
     flows: Flows,
     dice: Dice,
+    indexing: Indexing,
     /// Room for the candidates of a choice, kept so that a choice allocates nothing.
     scratch: Vec<Candidate>,
 }
@@ -77,8 +78,22 @@ impl Engine {
             binding_serial: 0,
             flows: Flows::default(),
             dice: Dice::new(seed),
+            indexing: Indexing::default(),
             scratch: Vec::new(),
         }
+    }
+
+    /// Lets the index make each choice that it can, however few the services, and compares that with
+    /// going through all of them: for tests.
+    ///
+    /// # Panics
+    /// At the first choice that differs. Traffic counted by another thread meanwhile is a difference.
+    #[doc(hidden)]
+    pub fn check_index(&mut self) {
+        self.indexing = Indexing {
+            from: 1,
+            is_checked: true,
+        };
     }
 
     /// Chooses a service for a new flow and takes a place on it.
@@ -239,6 +254,7 @@ impl Engine {
             base: self.window_times.base_slot(),
             recent: self.recent(),
             thresholds: Thresholds::Hold,
+            indexing: self.indexing,
         }
     }
 
@@ -272,9 +288,21 @@ impl Engine {
                 binding.hits -= hits;
             }
         }
-        if let Some(service) = self.services.get_mut(reservation.service) {
+        if let Some(slot) = self.services.slot(reservation.service) {
+            let service = self.services.at_mut(slot);
             service.active -= 1;
             service.hits -= hits;
+            let is_limited = service.settings.max_client.is_some();
+            self.tell_indexes(slot, |index| index.note_end(slot, is_limited));
+        }
+    }
+
+    /// Tells the index of every virtual server that binds a service what has happened to it.
+    fn tell_indexes(&mut self, slot: Slot, tell: impl Fn(&mut Index)) {
+        for id in &self.services.at(slot).bound_by {
+            if let Some(vserver) = self.vservers.get_mut(id) {
+                tell(&mut vserver.index);
+            }
         }
     }
 

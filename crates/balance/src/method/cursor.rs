@@ -21,6 +21,11 @@ impl Cursor {
         if index == candidates.len() { 0 } else { index }
     }
 
+    /// Returns whose turn it is among so many bound services, candidates or not.
+    pub(super) fn position(&self, bound: usize) -> usize {
+        if self.next < bound { self.next } else { 0 }
+    }
+
     /// Moves just behind the service at `position`.
     pub(super) fn pass(&mut self, position: usize) {
         self.next = position + 1;

@@ -18,3 +18,21 @@ pub(super) fn load(service: &Service, usual: u64, moment: Moment, now: Instant) 
     let connections = service.active + answers.recent_failures(moment);
     connections.saturating_mul(answers.expected_time(usual, moment, now))
 }
+
+/// Returns what [`load`] is not below from `now` until `end`, if no flow ends or is answered and the
+/// usual time is at least `usual`.
+///
+/// Connections that failures count as become fewer. The average goes to the usual time, up or down: it
+/// is least at one of the ends.
+#[inline]
+pub(super) fn bound(
+    service: &Service,
+    usual: u64,
+    (moment, end): (Moment, Moment),
+    now: Instant,
+) -> u64 {
+    let answers = &service.answers;
+    let connections = service.active + answers.recent_failures(end);
+    let times = [moment, end].map(|at| answers.expected_time(usual, at, now));
+    connections.saturating_mul(times[0].min(times[1]))
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::orders::Among;
 use super::sticky::Honour;
-use super::{Binding, Vserver};
+use super::{Binding, Indexing, Vserver};
 use crate::dice::Dice;
 use crate::fading::Moment;
 use crate::hash::{Member, Table};
@@ -33,6 +33,7 @@ pub(crate) struct Question<'a> {
     /// The baseline of bandwidth limits.
     pub(crate) recent: Recent,
     pub(crate) thresholds: Thresholds,
+    pub(crate) indexing: Indexing,
 }
 
 /// What the thresholds of spillovers mean for a choice.
@@ -189,6 +190,9 @@ impl Vserver {
         dice: &mut Dice,
         scratch: &mut Vec<Candidate>,
     ) -> Option<usize> {
+        if let Some(found) = self.find_in_index(search, scratch) {
+            return found;
+        }
         let found = self.find_in_table(search);
         found.or_else(|| {
             self.find_candidates(search, scratch);
@@ -198,6 +202,16 @@ impl Vserver {
                 scratch[index].position
             })
         })
+    }
+
+    /// Finds who takes a flow by going through all, and has no effect: what the index has to find.
+    pub(super) fn find_least(
+        &mut self,
+        search: &Search<'_>,
+        scratch: &mut Vec<Candidate>,
+    ) -> Option<usize> {
+        self.find_candidates(search, scratch);
+        (!scratch.is_empty()).then(|| scratch[self.chooser.least(scratch)].position)
     }
 
     /// Fills `found` with the services that may take a flow, in bind order.
@@ -317,19 +331,19 @@ impl Vserver {
 }
 
 /// What the search for a service goes by.
-struct Search<'a> {
-    rule: Rule,
+pub(super) struct Search<'a> {
+    pub(super) rule: Rule,
     /// Those of the slow starts that run.
-    terms: Option<Terms>,
-    services: &'a Services,
-    question: &'a Question<'a>,
-    among: Among,
+    pub(super) terms: Option<Terms>,
+    pub(super) services: &'a Services,
+    pub(super) question: &'a Question<'a>,
+    pub(super) among: Among,
 }
 
 impl Search<'_> {
     /// Whether a service may take a flow, its slow start and its order apart.
     #[inline]
-    fn admits(&self, binding: &Binding) -> bool {
+    pub(super) fn admits(&self, binding: &Binding) -> bool {
         let service = self.services.at(binding.slot);
         let Question { tried, recent, .. } = self.question;
         service.state == State::Up && service.has_room(recent) && !tried.contains(&binding.service)

@@ -3,10 +3,12 @@
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
 //! were unbound meanwhile; `hash_table` is that of the services bound now, or none. How one of them
-//! is chosen is in `choice`, what a slow start adds in `ramps`, what persistence does in `sticky`; `explain` puts a choice into words.
+//! is chosen is in `choice`, how among many of them in `index`, what a slow start adds in `ramps`,
+//! what persistence does in `sticky`; `explain` puts a choice into words.
 
 mod choice;
 mod explain;
+mod index;
 mod orders;
 mod ramps;
 mod spillover;
@@ -28,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use choice::{Chosen, Denial, Question, Thresholds};
+pub(crate) use index::{Index, Indexing};
 
 /// All that the core keeps of a virtual server.
 #[derive(Clone, Debug)]
@@ -51,6 +54,7 @@ pub(crate) struct Vserver {
     sequence: Vec<Option<Order>>,
     /// Made by the first choice that needs it.
     hash_table: Option<Arc<Table>>,
+    pub(crate) index: Index,
     /// Of its flows that were answered, whichever service did.
     pub(crate) times: AverageTime,
     since: Instant,
@@ -104,6 +108,7 @@ impl Vserver {
             chooser: Chooser::new(settings.method),
             sequence: Vec::new(),
             hash_table: None,
+            index: Index::default(),
             times: AverageTime::default(),
             since: now,
             rates: Rates::new(),

@@ -10,6 +10,7 @@ mod chains;
 mod differential;
 mod explain;
 mod hashing;
+mod index;
 mod lifecycle;
 mod limits;
 mod persistence;

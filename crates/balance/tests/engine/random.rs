@@ -511,6 +511,7 @@ proptest! {
     #[test]
     fn counts_and_states_hold_after_every_operation(ops in prop::collection::vec(op(), 1..200)) {
         let mut world = World::default();
+        world.engine.check_index();
         for op in &ops {
             world.step(op);
             world.check();
@@ -519,8 +520,12 @@ proptest! {
 
     #[test]
     fn same_inputs_give_the_same_outputs(ops in prop::collection::vec(op(), 1..200)) {
-        let [first, second] = [(); 2].map(|()| {
+        // Whether services are found by the index is no difference either.
+        let [first, second] = [true, false].map(|indexed| {
             let mut world = World::default();
+            if indexed {
+                world.engine.check_index();
+            }
             for op in &ops {
                 world.step(op);
             }

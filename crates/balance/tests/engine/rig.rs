@@ -25,8 +25,10 @@ pub(crate) struct Rig {
 impl Rig {
     /// Makes an engine with nothing in it, at time zero.
     pub(crate) fn empty() -> Self {
+        let mut engine = Engine::new();
+        engine.check_index();
         Self {
-            engine: Engine::new(),
+            engine,
             now: Instant::default(),
             counters: BTreeMap::new(),
             held: Vec::new(),

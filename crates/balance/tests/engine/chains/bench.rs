@@ -27,8 +27,10 @@ impl Bench {
     /// Makes a ROUNDROBIN virtual server per list, with services of these numbers and weight 1. Each
     /// has the next one as its backup; outputs are drained.
     pub(super) fn chain(members: &[&[u32]]) -> Self {
+        let mut engine = Engine::new();
+        engine.check_index();
         let mut bench = Self {
-            engine: Engine::new(),
+            engine,
             now: Instant::default(),
             vservers: BTreeMap::new(),
             services: BTreeMap::new(),

@@ -93,6 +93,7 @@ impl World {
             model: Model::default(),
             flows: Vec::new(),
         };
+        world.engine.check_index();
         for number in 1..=SERVICES {
             let service = rig::service();
             world.apply(&Change::AddService(ServiceId(number), service.clone()));

@@ -136,6 +136,7 @@ impl World {
             open: Vec::new(),
             trace: Vec::new(),
         };
+        world.engine.check_index();
         for number in 1..=6_u8 {
             let id = ServiceId(number.into());
             let port = 80 + u16::from(number > 3);
