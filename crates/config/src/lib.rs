@@ -13,6 +13,7 @@
 
 mod access;
 mod binding;
+mod chain;
 mod choosing;
 mod edit;
 mod group;
@@ -32,6 +33,6 @@ mod words;
 mod tests;
 
 pub use group::Group;
-pub use load::{LineFault, LineReport, Report, Verdict, check_file, plan_line};
+pub use load::{LateLine, LineFault, LineReport, Loader, Report, Verdict, check_file, plan_line};
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};
