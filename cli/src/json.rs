@@ -6,29 +6,15 @@
 //! text: an array of lines. Numbers are exact integers up to 2^64 - 1.
 
 use serde_json::Value;
-use sluice_command::Noun;
 use sluice_protocol::Row;
 
 use crate::escape::escape_json;
 
 /// Returns the document for an answer, its line ended.
-pub(crate) fn document(noun: Noun, rows: &[Row]) -> String {
-    let document = match (noun, rows) {
-        (Noun::NsConfig | Noun::LbParameter, [row]) => value(row),
-        (
-            Noun::None
-            | Noun::Server
-            | Noun::Service
-            | Noun::LbVserver
-            | Noun::LbParameter
-            | Noun::LbGroup
-            | Noun::LbPersistentSessions
-            | Noun::NsConfig
-            | Noun::NsRunningConfig
-            | Noun::NsVersion
-            | Noun::ProtocolUdp,
-            rows,
-        ) => Value::Array(rows.iter().map(value).collect()),
+pub(crate) fn document(rows: &[Row]) -> String {
+    let document = match rows {
+        [row @ (Row::Config(_) | Row::Parameter(_))] => value(row),
+        rows => Value::Array(rows.iter().map(value).collect()),
     };
     format!("{}\n", escape_json(&document.to_string()))
 }
@@ -67,8 +53,8 @@ mod tests {
 
     #[test]
     fn objects_are_an_array_even_when_there_are_none_or_one() {
-        assert_eq!(document(Noun::Server, &[]), "[]\n");
-        let one = document(Noun::Server, &[server("a\u{9b}\n")]);
+        assert_eq!(document(&[]), "[]\n");
+        let one = document(&[server("a\u{9b}\n")]);
         assert_eq!(
             one,
             "[{\"address\":\"10.0.0.1\",\"comment\":null,\"name\":\"a\\u009b\\n\",\
@@ -86,11 +72,11 @@ mod tests {
             unsaved: true,
             boot_failures: Vec::new(),
         });
-        let parsed: Value = serde_json::from_str(&document(Noun::NsConfig, &[status])).unwrap();
+        let parsed: Value = serde_json::from_str(&document(&[status])).unwrap();
         assert_eq!(parsed["system_unix_ms"], Value::from(u64::MAX));
         assert_eq!(parsed["unsaved"], Value::Bool(true));
         let lines = [Row::Line("add server a 1.1.1.1".to_owned())];
-        let text = document(Noun::NsRunningConfig, &lines);
+        let text = document(&lines);
         assert_eq!(text, "[\"add server a 1.1.1.1\"]\n");
     }
 }

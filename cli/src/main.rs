@@ -4,6 +4,7 @@ mod args;
 mod batch;
 mod check;
 mod complete;
+mod confirm;
 mod escape;
 mod grep;
 mod history;

@@ -17,7 +17,7 @@ use crate::output::Output;
 use crate::question::{before_question, print_help_at};
 use crate::render::Form;
 use crate::session::{Answer, Session, SessionError};
-use crate::{batch, json, manual, render};
+use crate::{batch, confirm, json, manual, render};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +179,12 @@ impl Runner {
                 Ok(step) => step,
                 Err(fault) => self.done(Err(fault), place, output),
             },
+            Verb::Clear if confirm::is_wanted(command, place) => {
+                let Some(confirmed) = confirm::ask(command, output) else {
+                    return Step::Done;
+                };
+                self.ask(&confirmed, place, output)
+            }
             Verb::Add
             | Verb::Set
             | Verb::Unset
@@ -190,7 +196,8 @@ impl Runner {
             | Verb::Show
             | Verb::Stat
             | Verb::Clear
-            | Verb::Save => self.ask(command, place, output),
+            | Verb::Save
+            | Verb::Diff => self.ask(command, place, output),
         }
     }
 
@@ -238,10 +245,10 @@ impl Runner {
     }
 
     fn answer_text(&self, command: &Command, rows: &[sluice_protocol::Row]) -> String {
-        let asks = matches!(command.verb, Verb::Show | Verb::Stat);
+        let asks = matches!(command.verb, Verb::Show | Verb::Stat | Verb::Diff);
         if self.mode.json {
             return if asks {
-                json::document(command.noun, rows)
+                json::document(rows)
             } else {
                 String::new()
             };
@@ -268,7 +275,7 @@ impl Runner {
 
 fn answers_with_text(verb: Verb) -> bool {
     match verb {
-        Verb::Show | Verb::Stat | Verb::Help => true,
+        Verb::Show | Verb::Stat | Verb::Diff | Verb::Help => true,
         Verb::Add
         | Verb::Set
         | Verb::Unset

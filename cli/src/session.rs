@@ -164,7 +164,9 @@ fn ask(client: &mut Client, command: &Command) -> Result<Answer, ClientError> {
 
 fn interrupted(verb: Verb) -> SessionError {
     match verb {
-        Verb::Show | Verb::Stat | Verb::Help | Verb::Exit | Verb::Quit => SessionError::Unanswered,
+        Verb::Show | Verb::Stat | Verb::Diff | Verb::Help | Verb::Exit | Verb::Quit => {
+            SessionError::Unanswered
+        }
         Verb::Add
         | Verb::Set
         | Verb::Unset

@@ -19,8 +19,8 @@ use crate::ns_conf::{NsConf, Save};
 use crate::queue::{Ask, Event, Events};
 use crate::rows;
 use crate::save::{Replaced, SaveError};
-use crate::saver::Saver;
-use crate::sessions;
+use crate::saver::{Content, Saver};
+use crate::{compare, sessions};
 
 /// The controller's state.
 pub(crate) struct Controller {
@@ -71,6 +71,7 @@ impl Controller {
             match events.next(limit) {
                 Some(Event::Ask(ask)) => self.handle_ask(ask),
                 Some(Event::Saved { save, written, ask }) => self.finish_save(save, written, ask),
+                Some(Event::Read { files, ask }) => self.finish_read(files, ask),
                 Some(Event::Drain(drained)) => self.drain(drained),
                 // What is due is done at the top of the loop.
                 Some(Event::Wake) | None => {}
@@ -108,6 +109,7 @@ impl Controller {
             Request::Run(command) => match self.run_command(command, ask.uid) {
                 Ok(Outcome::Answer(replies)) => Ok(replies),
                 Ok(Outcome::Save(save)) => return self.saver.save(save, ask),
+                Ok(Outcome::Read(paths)) => return self.saver.read(paths, ask),
                 Err(fault) => Err(fault),
             },
         };
@@ -131,7 +133,14 @@ impl Controller {
             | Verb::Disable
             | Verb::Bind
             | Verb::Unbind => self.change(command, uid)?,
-            Verb::Show | Verb::Stat => self.show(command)?,
+            Verb::Show | Verb::Stat | Verb::Diff => {
+                let paths = compare::paths(command, &self.ns_conf);
+                if !paths.is_empty() {
+                    return Ok(Outcome::Read(paths));
+                }
+                self.show(command)?
+            }
+            Verb::Clear if command.noun == Noun::NsConfig => self.clear_config(command, uid)?,
             Verb::Clear => self.clear(command, uid)?,
             Verb::Save => {
                 return self
@@ -161,10 +170,16 @@ impl Controller {
 
     fn show(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
         let rows = match command.noun {
+            Noun::NsConfig if command.verb == Verb::Diff => {
+                return compare::answer(command, &self.config, Vec::new());
+            }
             Noun::NsConfig => vec![Row::Config(
                 self.ns_conf.status(&self.config, SystemTime::now()),
             )],
-            Noun::NsRunningConfig => self.config.render().into_iter().map(Row::Line).collect(),
+            Noun::NsRunningConfig if command.arg(Key::WithDefaults).is_some() => {
+                lines(self.config.render_with_defaults())
+            }
+            Noun::NsRunningConfig => lines(self.config.render()),
             Noun::NsVersion => vec![Row::Line(rows::version())],
             Noun::ProtocolUdp => vec![Row::UdpStat(rows::udp(&self.dataplane.udp_status()))],
             Noun::LbParameter => vec![rows::parameter(
@@ -178,7 +193,10 @@ impl Controller {
                 let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());
                 view.rows(command)?
             }
-            Noun::None => return Err(Fault::new(catalogue::NOT_VALID_HERE)),
+            // Those that are in a file were answered from there.
+            Noun::None | Noun::NsSavedConfig | Noun::NsConf | Noun::NsRollbackCommand => {
+                return Err(Fault::new(catalogue::NOT_VALID_HERE));
+            }
         };
         Ok(rows.into_iter().map(row).collect())
     }
@@ -202,6 +220,45 @@ impl Controller {
         Ok(warning.into_iter().collect())
     }
 
+    /// Removes everything from the configuration, wholly or not at all.
+    fn clear_config(&mut self, command: &Command, uid: u32) -> Result<Vec<Reply>, Fault> {
+        if command.arg(Key::Force).is_none() {
+            let level = command.text(Key::Level).unwrap_or("basic");
+            return Err(Fault::new(catalogue::NOT_PERMITTED)
+                .with_details("it removes the whole configuration")
+                .with_hint(format!("clear ns config {level} -force")));
+        }
+        self.go_to(&Config::new())?;
+        if command.text(Key::Level) != Some("basic") {
+            self.ns_conf.forget_failures();
+        }
+        self.ns_conf
+            .note_change(&self.config, command, SystemTime::now());
+        tracing::info!(uid, "changed: {}", render(command));
+        Ok(Vec::new())
+    }
+
+    /// Makes another configuration of the running one; what both have goes on.
+    fn go_to(&mut self, other: &Config) -> Result<(), Fault> {
+        if self.draining.is_some() {
+            return Err(Fault::new(faults::SHUTTING_DOWN));
+        }
+        let way = self.config.way_to(other);
+        if !way.arrives {
+            return Err(Fault::new(catalogue::INTERNAL).with_details("no way there"));
+        }
+        carry_out(way.plan, &mut self.config, &mut self.dataplane).map(drop)
+    }
+
+    fn finish_read(&self, files: Vec<Result<Content, Fault>>, ask: Ask) {
+        let answer = match (&ask.request, files.into_iter().collect()) {
+            (Request::Run(command), Ok(files)) => compare::answer(command, &self.config, files),
+            (Request::Run(_) | Request::Names(_), Err(fault)) => Err(fault),
+            (Request::Names(_), Ok(_)) => Err(Fault::new(catalogue::NOT_VALID_HERE)),
+        };
+        ask.answer(answer);
+    }
+
     fn finish_save(&mut self, save: Save, written: Result<Replaced, SaveError>, ask: Ask) {
         let saved = self.ns_conf.finish_save(save, written, SystemTime::now());
         match &saved {
@@ -223,6 +280,8 @@ enum Outcome {
     Answer(Vec<Reply>),
     /// The file is to be written before the answer.
     Save(Save),
+    /// These files are to be read before the answer.
+    Read(Vec<PathBuf>),
 }
 
 /// Takes a plan into effect and returns what to warn of.
@@ -253,6 +312,10 @@ fn fault_of(error: &PrepareError) -> Fault {
             address, source, ..
         } => Fault::new(catalogue::CANNOT_LISTEN).with_details(format!("{address}, {source}")),
     }
+}
+
+fn lines(lines: Vec<String>) -> Vec<Row> {
+    lines.into_iter().map(Row::Line).collect()
 }
 
 fn row(row: Row) -> Reply {

@@ -8,6 +8,7 @@ mod args;
 mod boot;
 mod claim;
 mod clients;
+mod compare;
 mod control_socket;
 mod controller;
 mod descriptors;

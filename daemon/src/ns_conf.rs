@@ -61,7 +61,8 @@ pub(crate) struct NsConf {
     /// What the file held when it was last loaded or saved; `None` when there was none.
     known: Option<Fingerprint>,
     failed: Vec<FailedLine>,
-    /// The running configuration when it was last loaded or saved.
+    /// The lines of the running configuration when it was last loaded or saved, in order of the alphabet:
+    /// in which order they stand changes nothing.
     saved: Vec<String>,
     changed_at: Option<SystemTime>,
     saved_at: Option<SystemTime>,
@@ -102,7 +103,7 @@ impl NsConf {
             path,
             known,
             failed,
-            saved: config.render(),
+            saved: sorted(config.render()),
             changed_at: None,
             saved_at: None,
             saving: false,
@@ -112,6 +113,20 @@ impl NsConf {
     /// Returns where `save ns config` writes.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns where the configuration of this name is: `saved`, or `ns.conf.N` for an earlier one; `None`
+    /// for one that is in no file.
+    pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
+        match name.strip_prefix("ns.conf.") {
+            Some(number) => Some(save::earlier(&self.path, number.parse().ok()?)),
+            None => (name == "saved").then(|| self.path.clone()),
+        }
+    }
+
+    /// Forgets the lines that do not run.
+    pub(crate) fn forget_failures(&mut self) {
+        self.failed.clear();
     }
 
     /// Returns the lines that failed, as a person reads them.
@@ -178,7 +193,7 @@ impl NsConf {
         })?;
         let warning = self.foreign(&replaced);
         self.known = Some(Fingerprint::of(&save.text));
-        self.saved = save.running;
+        self.saved = sorted(save.running);
         self.saved_at = Some(at);
         for line in &mut self.failed {
             let moved = save.moved.iter().find(|(before, _)| *before == line.number);
@@ -194,7 +209,7 @@ impl NsConf {
             system_unix_ms: unix_ms(now),
             changed_unix_ms: self.changed_at.map(unix_ms),
             saved_unix_ms: self.saved_at.map(unix_ms),
-            unsaved: config.render() != self.saved,
+            unsaved: sorted(config.render()) != self.saved,
             boot_failures: self.failures(),
         }
     }
@@ -236,6 +251,11 @@ impl NsConf {
         }
         (text, moved)
     }
+}
+
+fn sorted(mut lines: Vec<String>) -> Vec<String> {
+    lines.sort_unstable();
+    lines
 }
 
 /// Tells whether what a line would make is there.

@@ -1,7 +1,7 @@
 //! The controller's queue: what it reacts to, and the handle by which everything else reaches it.
 //!
 //! Its length is bounded by who can send: a client has at most one request in it, the data plane at most
-//! one wake-up, a save at most one end.
+//! one wake-up, a save or a read at most one end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::ns_conf::Save;
 use crate::save::{Replaced, SaveError};
+use crate::saver::Content;
 
 /// What the controller reacts to.
 #[derive(Debug)]
@@ -24,6 +25,11 @@ pub(crate) enum Event {
     Saved {
         save: Save,
         written: Result<Replaced, SaveError>,
+        ask: Ask,
+    },
+    /// Files have been read, or why they could not be.
+    Read {
+        files: Vec<Result<Content, Fault>>,
         ask: Ask,
     },
     /// The data plane has something to be done.
@@ -100,6 +106,12 @@ impl Handle {
         let _ = self.events.send(Event::Saved { save, written, ask });
     }
 
+    /// Hands over files that were read.
+    pub(crate) fn read(&self, files: Vec<Result<Content, Fault>>, ask: Ask) {
+        // As for a save.
+        let _ = self.events.send(Event::Read { files, ask });
+    }
+
     /// Ends all flows and the controller.
     pub(crate) fn stop(&self) {
         let _ = self.events.send(Event::Stop);
@@ -160,7 +172,11 @@ impl Events {
             while let Ok(event) = self.receiver.recv() {
                 match event {
                     Event::Ask(ask) => drop(ask.answer.send(answer.clone())),
-                    Event::Saved { .. } | Event::Wake | Event::Drain(_) | Event::Stop => {}
+                    Event::Saved { .. }
+                    | Event::Read { .. }
+                    | Event::Wake
+                    | Event::Drain(_)
+                    | Event::Stop => {}
                 }
             }
         });

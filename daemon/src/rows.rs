@@ -137,6 +137,9 @@ impl<'a> View<'a> {
             | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
+            | Noun::NsSavedConfig
+            | Noun::NsConf
+            | Noun::NsRollbackCommand
             | Noun::NsVersion
             | Noun::ProtocolUdp => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         }

@@ -220,6 +220,13 @@ fn rotate(path: &Path) -> Option<PathBuf> {
     Some(newest)
 }
 
+/// Returns where an earlier version of the file at `path` is kept; 0 is the newest.
+pub(crate) fn earlier(path: &Path, number: usize) -> PathBuf {
+    // The copies stand beside the file that a link names.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    beside(&real, &format!(".{number}"))
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

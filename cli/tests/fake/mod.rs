@@ -248,6 +248,9 @@ fn names(noun: Noun) -> Vec<Reply> {
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
+        | Noun::NsSavedConfig
+        | Noun::NsConf
+        | Noun::NsRollbackCommand
         | Noun::NsVersion
         | Noun::ProtocolUdp => &[],
     };

@@ -30,6 +30,8 @@ pub enum Verb {
     Clear,
     /// `save`
     Save,
+    /// `diff`
+    Diff,
     /// `batch`
     Batch,
     /// `help`
@@ -61,6 +63,12 @@ pub enum Noun {
     NsConfig,
     /// `ns runningConfig`
     NsRunningConfig,
+    /// `ns savedConfig`
+    NsSavedConfig,
+    /// `ns ns.conf`
+    NsConf,
+    /// `ns rollbackcmd`
+    NsRollbackCommand,
     /// `ns version`
     NsVersion,
     /// `protocol udp`
@@ -106,23 +114,14 @@ pub enum Key {
     NewServiceRequest,
     NewServiceRequestUnit,
     NewServiceRequestIncrementInterval,
-    BackupVserver,
-    DisablePrimaryOnDown,
-    SoMethod,
-    SoThreshold,
-    SoPersistence,
-    SoPersistenceTimeOut,
-    SoBackupAction,
-    HealthThreshold,
-    Order,
-    OrderThreshold,
-    ToggleOrder,
-    MaxBandwidth,
     Force,
     FileName,
     NTimes,
     OutFile,
     Words,
+    Level,
+    Configs,
+    WithDefaults,
     // options without effect here, kept and written back
     Gslb,
     MaxReq,
@@ -186,7 +185,7 @@ pub enum Value {
 }
 
 /// One argument of a command. A flag, and an option of `unset`, has no values.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arg {
     /// Which.
     pub key: Key,

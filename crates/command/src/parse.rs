@@ -4,6 +4,7 @@
 //! [`Command`] says it may be absent is filled in here (an address that is left out), so that two
 //! spellings of one command give one value.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 
@@ -144,7 +145,7 @@ fn command(tokens: &[Token]) -> Result<Option<Command>, ParseFault> {
             .get(refusal.word)
             .map_or(end..end, |token| token.span.clone()),
     })?;
-    let body = &tokens[used..];
+    let body = &*flags_last(spec, &tokens[used..]);
     let (mut args, positionals) = positionals(spec, body, end)?;
     let options = Options::new(spec, end).read(&body[positionals..])?;
     if options.is_empty() {
@@ -156,6 +157,23 @@ fn command(tokens: &[Token]) -> Result<Option<Command>, ParseFault> {
         noun: spec.noun,
         args,
     }))
+}
+
+/// Moves flags that stand first behind all else: they take no value, so that the word behind them can only
+/// be a positional, as in `clear ns config -force basic`.
+fn flags_last<'a>(spec: &'static CommandSpec, tokens: &'a [Token]) -> Cow<'a, [Token]> {
+    let is_flag = |token: &&Token| {
+        let row = spec.find_option(token);
+        !spec.names_only() && token.keyword && row.is_ok_and(|row| row.kind == Kind::Flag)
+    };
+    let (flags, rest) = tokens.split_at(tokens.iter().take_while(is_flag).count());
+    if spec.positionals.is_empty()
+        || flags.is_empty()
+        || rest.first().is_none_or(|token| token.keyword)
+    {
+        return Cow::Borrowed(tokens);
+    }
+    Cow::Owned([rest, flags].concat())
 }
 
 /// Reads the words up to the first keyword. Returns their arguments, and how many words they were.
@@ -312,6 +330,7 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
         | Verb::Stat
         | Verb::Clear
         | Verb::Save
+        | Verb::Diff
         | Verb::Batch
         | Verb::Help
         | Verb::Exit

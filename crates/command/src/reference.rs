@@ -32,6 +32,9 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
+        | Noun::NsSavedConfig
+        | Noun::NsConf
+        | Noun::NsRollbackCommand
         | Noun::NsVersion
         | Noun::ProtocolUdp => table::noun_words(noun.noun),
     };
@@ -173,7 +176,8 @@ fn name(spec: &CommandSpec) -> String {
         | Verb::Show
         | Verb::Stat
         | Verb::Clear
-        | Verb::Save => format!(
+        | Verb::Save
+        | Verb::Diff => format!(
             "{} {}",
             table::verb_word(spec.verb),
             table::noun_words(spec.noun)

@@ -13,8 +13,8 @@
 
 mod access;
 mod binding;
-mod chain;
 mod choosing;
+mod defaults;
 mod edit;
 mod group;
 mod load;
@@ -27,12 +27,14 @@ mod server;
 mod service;
 mod settings;
 mod vserver;
+mod way;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use group::Group;
-pub use load::{LateLine, LineFault, LineReport, Loader, Report, Verdict, check_file, plan_line};
+pub use load::{LineFault, LineReport, Report, Verdict, check_file, load_file, plan_line};
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};
+pub use way::{Difference, Way};

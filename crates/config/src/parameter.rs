@@ -6,7 +6,6 @@ use sluice_balance::{AddressMask, Change, Fingers, HashAlgorithm, HashSettings};
 use sluice_command::{Command, Fault, Key, Noun, Verb};
 
 use crate::edit::Edit;
-use crate::object::Vserver;
 use crate::plan::without_options;
 use crate::settings::Settings;
 use crate::words::command as line;
@@ -91,6 +90,7 @@ impl Config {
             | Verb::Stat
             | Verb::Clear
             | Verb::Save
+            | Verb::Diff
             | Verb::Batch
             | Verb::Help
             | Verb::Exit
@@ -125,9 +125,8 @@ impl Config {
         }
         for vserver in self.vservers() {
             let group = self.group_of(vserver);
-            let backup = self.backup_of(vserver).map(Vserver::id);
-            let core = vserver.core(&after, group, backup);
-            if vserver.core(before, group, backup) != core {
+            let core = vserver.core(&after, group);
+            if vserver.core(before, group) != core {
                 plan.changes.push(Change::SetVserver(vserver.id, core));
             }
         }

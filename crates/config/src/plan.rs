@@ -49,6 +49,9 @@ impl Config {
             | Noun::LbPersistentSessions
             | Noun::NsConfig
             | Noun::NsRunningConfig
+            | Noun::NsSavedConfig
+            | Noun::NsConf
+            | Noun::NsRollbackCommand
             | Noun::NsVersion
             | Noun::ProtocolUdp => Err(refusal::not_configuring()),
         }

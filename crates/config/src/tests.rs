@@ -1,6 +1,5 @@
 //! Commands in, changes, faults and saved lines out.
 
-mod chains;
 mod changes;
 mod choosing;
 mod faults;
@@ -11,6 +10,7 @@ mod random;
 mod saved;
 mod types;
 mod warnings;
+mod way;
 
 use sluice_balance::{
     HashSettings, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings, Weight,

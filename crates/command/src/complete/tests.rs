@@ -13,6 +13,9 @@ fn names(noun: Noun) -> Vec<String> {
         | Noun::LbPersistentSessions
         | Noun::NsConfig
         | Noun::NsRunningConfig
+        | Noun::NsSavedConfig
+        | Noun::NsConf
+        | Noun::NsRollbackCommand
         | Noun::NsVersion
         | Noun::ProtocolUdp => &[],
     };
@@ -47,7 +50,15 @@ fn verbs_and_objects_are_offered_by_prefix() {
     assert_offers("add lb v", &["vserver"]);
     assert_offers("add v", &["vserver"]);
     assert_offers("show ", &["ns", "server", "service", "lb"]);
-    assert_offers("show ns ", &["config", "runningConfig", "version"]);
+    let ns = [
+        "config",
+        "runningConfig",
+        "savedConfig",
+        "ns.conf",
+        "rollbackcmd",
+        "version",
+    ];
+    assert_offers("show ns ", &ns);
     assert_offers("sh run", &["runningConfig"]);
     assert_offers("frobnicate ", &[]);
     assert_offers("s ", &[]);
@@ -73,8 +84,8 @@ fn names_of_what_exists_are_offered() {
 
 #[test]
 fn options_not_given_yet_are_offered() {
-    assert_offers("bind lb vserver v1 s1 ", &["-weight", "-order"]);
-    assert_offers("bind lb vserver v1 s1 -weight 3 -order 1 ", &[]);
+    assert_offers("bind lb vserver v1 s1 ", &["-weight"]);
+    assert_offers("bind lb vserver v1 s1 -weight 3 ", &[]);
     assert_offers("set server web1 ", &["-IPAddress", "-comment"]);
     assert_offers("set server web1 -comment x -", &["-IPAddress"]);
     assert_offers("unset server web1 -c", &["-comment"]);
@@ -183,7 +194,7 @@ fn a_free_value_is_explained_alone() {
     assert_eq!(at("bind lb vserver v s -weight 5"), Some(weight));
     let port = at("add service x h TCP ").expect("a port is expected");
     assert!(port.starts_with("   <port>\n"), "{port}");
-    assert_eq!(at("bind lb vserver v s -weight 5 -order 1 "), None);
+    assert_eq!(at("bind lb vserver v s -weight 5 "), None);
     assert_eq!(at("bind lb vserver v s -we"), None);
     assert_eq!(at("bind nosuch "), None);
 }

@@ -28,6 +28,15 @@ fn words_may_be_cut_and_written_in_any_case() {
             "add lb vserver \"my vs\" TCP 10.0.0.1 80",
         ),
         ("add lb vs v tcp * 80", "add lb vserver v TCP * 80"),
+        ("clear c -for basic", "clear ns config basic -force"),
+        (
+            "clear ns config -force",
+            "ERROR: Required argument missing [level]",
+        ),
+        (
+            "diff config ns.conf RUNNING",
+            "diff ns config saved running",
+        ),
         ("add lbvserver v TCP", "add lb vserver v TCP 0.0.0.0 0"),
         ("add lbvs v TCP 0.0.0.0 0", "add lb vserver v TCP 0.0.0.0 0"),
         (

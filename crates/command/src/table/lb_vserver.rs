@@ -1,6 +1,5 @@
 //! The table of `lb vserver`: where clients connect, and how a service is chosen for them.
 
-mod chains;
 mod choices;
 
 use std::net::Ipv4Addr;
@@ -31,7 +30,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Set,
             noun: Noun::LbVserver,
             positionals: &[once(NAME)],
-            own: &[IP_ADDRESS, SET_WEIGHT, chains::SET_ORDER],
+            own: &[IP_ADDRESS, SET_WEIGHT],
             help: "Changes a virtual server",
         },
         CommandSpec {
@@ -66,7 +65,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Bind,
             noun: Noun::LbVserver,
             positionals: &[once(NAME), once(SERVICE_NAME)],
-            own: &[BIND_WEIGHT, chains::BIND_ORDER],
+            own: &[BIND_WEIGHT],
             help: "Binds a service to a virtual server",
         },
         CommandSpec {
@@ -202,12 +201,6 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset()
         .always(),
         state("Whether it takes clients at first"),
-        chains::METHOD,
-        chains::PERSISTENCE,
-        chains::PERSISTENCE_TIMEOUT,
-        chains::HEALTH,
-        chains::THRESHOLD,
-        chains::ACTION,
         row(
             Key::DownStateFlush,
             "downStateFlush",
@@ -217,8 +210,6 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("ENABLED"))
         .set()
         .unset(),
-        chains::BACKUP,
-        chains::DISABLE_PRIMARY,
         row(
             Key::NewServiceRequest,
             "newServiceRequest",
@@ -271,8 +262,6 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("None"))
         .set()
         .unset(),
-        chains::ORDER_THRESHOLD,
-        chains::TOGGLE_ORDER,
         devno(),
     ],
     help: "An address where clients connect, and how a service is chosen for them",

@@ -30,6 +30,9 @@ use crate::{IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
 pub static NOUNS: &[&NounSpec] = &[
     &ns::CONFIG,
     &ns::RUNNING_CONFIG,
+    &ns::SAVED_CONFIG,
+    &ns::NS_CONF,
+    &ns::ROLLBACK_COMMAND,
     &ns::VERSION,
     &ns::PROTOCOL_UDP,
     &server::SERVER,
@@ -55,6 +58,7 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Stat, "stat"),
     (Verb::Clear, "clear"),
     (Verb::Save, "save"),
+    (Verb::Diff, "diff"),
     (Verb::Batch, "batch"),
     (Verb::Help, "help"),
     (Verb::Exit, "exit"),
@@ -112,6 +116,7 @@ impl CommandSpec {
             | Verb::Stat
             | Verb::Clear
             | Verb::Save
+            | Verb::Diff
             | Verb::Batch
             | Verb::Help
             | Verb::Exit
@@ -339,6 +344,9 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::LbPersistentSessions => &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
         Noun::NsConfig => &ns::CONFIG,
         Noun::NsRunningConfig => &ns::RUNNING_CONFIG,
+        Noun::NsSavedConfig => &ns::SAVED_CONFIG,
+        Noun::NsConf => &ns::NS_CONF,
+        Noun::NsRollbackCommand => &ns::ROLLBACK_COMMAND,
         Noun::NsVersion => &ns::VERSION,
         Noun::ProtocolUdp => &ns::PROTOCOL_UDP,
     }

@@ -1,6 +1,6 @@
 //! The tables of what is not an object: the configuration as a whole, the version, the process.
 
-use super::{CommandSpec, Kind, NounSpec, row};
+use super::{ArgSpec, Choices, CommandSpec, Kind, NounSpec, Positional, Times, once, row};
 use crate::{Key, Noun, Verb};
 
 pub(super) static CONFIG: NounSpec = NounSpec {
@@ -27,6 +27,23 @@ pub(super) static CONFIG: NounSpec = NounSpec {
             )],
             help: "Writes the running configuration to the configuration file",
         },
+        CommandSpec {
+            verb: Verb::Diff,
+            noun: Noun::NsConfig,
+            positionals: &[Positional {
+                arg: COMPARED,
+                times: Times::Any,
+            }],
+            own: &[],
+            help: "Lists the commands that one configuration has (-) and another has instead (+)",
+        },
+        CommandSpec {
+            verb: Verb::Clear,
+            noun: Noun::NsConfig,
+            positionals: &[once(LEVEL)],
+            own: &[row(Key::Force, "force", Kind::Flag, "Does not ask first")],
+            help: "Removes everything from the running configuration; the file stays until it is saved",
+        },
     ],
     options: &[],
     help: "The configuration as a whole",
@@ -40,11 +57,61 @@ pub(super) static RUNNING_CONFIG: NounSpec = NounSpec {
         verb: Verb::Show,
         noun: Noun::NsRunningConfig,
         positionals: &[],
-        own: &[],
+        own: &[row(
+            Key::WithDefaults,
+            "withDefaults",
+            Kind::Flag,
+            "Shows also what is at its default",
+        )],
         help: "Shows the running configuration as commands",
     }],
     options: &[],
     help: "The configuration in force, saved or not",
+};
+
+pub(super) static SAVED_CONFIG: NounSpec = NounSpec {
+    noun: Noun::NsSavedConfig,
+    group: Some("ns"),
+    object: "savedConfig",
+    commands: &[CommandSpec {
+        verb: Verb::Show,
+        noun: Noun::NsSavedConfig,
+        positionals: &[],
+        own: &[],
+        help: "Shows the configuration file as it stands on the disk",
+    }],
+    options: &[],
+    help: "The configuration that the next start loads",
+};
+
+pub(super) static NS_CONF: NounSpec = NounSpec {
+    noun: Noun::NsConf,
+    group: Some("ns"),
+    object: "ns.conf",
+    commands: &[CommandSpec {
+        verb: Verb::Show,
+        noun: Noun::NsConf,
+        positionals: &[],
+        own: &[],
+        help: "Shows the configuration file as it stands on the disk",
+    }],
+    options: &[],
+    help: "Another name of ns savedConfig",
+};
+
+pub(super) static ROLLBACK_COMMAND: NounSpec = NounSpec {
+    noun: Noun::NsRollbackCommand,
+    group: Some("ns"),
+    object: "rollbackcmd",
+    commands: &[CommandSpec {
+        verb: Verb::Show,
+        noun: Noun::NsRollbackCommand,
+        positionals: &[],
+        own: &[],
+        help: "Lists the commands that make the saved configuration of the running one",
+    }],
+    options: &[],
+    help: "The way back from the running configuration",
 };
 
 pub(super) static VERSION: NounSpec = NounSpec {
@@ -75,4 +142,42 @@ pub(super) static PROTOCOL_UDP: NounSpec = NounSpec {
     }],
     options: &[],
     help: "UDP in the whole process",
+};
+
+const LEVEL: ArgSpec = row(
+    Key::Level,
+    "level",
+    Kind::Choice(&LEVELS),
+    "What to forget beside the running configuration",
+);
+
+const COMPARED: ArgSpec = row(
+    Key::Configs,
+    "config",
+    Kind::Choice(&CONFIGS),
+    "What is compared, two at most; saved and running where they are left out",
+);
+
+static LEVELS: Choices = Choices {
+    allowed: &[
+        ("basic", "lines of the file that do not run are kept"),
+        ("extended", "lines of the file that do not run go too"),
+        ("full", "the same as extended"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
+};
+
+static CONFIGS: Choices = Choices {
+    allowed: &[
+        ("running", "the configuration in force"),
+        ("saved", "the configuration file"),
+        ("ns.conf.0", "the file before the last save"),
+        ("ns.conf.1", "the file before that"),
+        ("ns.conf.2", "the file before that"),
+        ("ns.conf.3", "the file before that"),
+        ("ns.conf.4", "the oldest file that is kept"),
+    ],
+    aliases: &[("ns.conf", "saved")],
+    elsewhere: &[],
 };

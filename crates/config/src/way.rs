@@ -1,0 +1,377 @@
+//! The way from one configuration to another: the commands that lead there, and what differs.
+//!
+//! It looks at the two as the commands that make them ([`Config::commands`]), so that a new kind of object
+//! needs nothing here. An object that both have keeps its number, and so the flows it carries, unless what
+//! differs cannot be changed in place.
+
+use std::collections::HashMap;
+
+use sluice_command::table::{ArgSpec, CommandSpec};
+use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render, spec};
+
+use crate::words::command as line;
+use crate::{Config, Plan};
+
+/// How to get from one configuration to another.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The commands, in an order in which none is refused.
+    pub commands: Vec<Command>,
+    /// What they do together.
+    pub plan: Plan,
+    /// Whether they lead all the way; always, as far as is known.
+    pub arrives: bool,
+}
+
+/// A command that one of two configurations has and the other has not, or not like this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The first has it.
+    First(String),
+    /// The second has it.
+    Second(String),
+}
+
+impl Config {
+    /// Works out the commands that make `to` of this configuration.
+    /// Shape: the objects, options and bindings are then those of `to`; their order is where nothing had
+    /// to be made anew.
+    pub fn way_to(&self, to: &Self) -> Way {
+        let mut walk = Walk::from(self);
+        let want = Lines::of(to.commands());
+        let mut have = Lines::of(self.commands());
+        // Each round either gets nearer or takes away one object that is in the way.
+        for _ in 0..=2 * (want.commands.len() + have.commands.len()) {
+            if have.map == want.map {
+                return walk.end(true);
+            }
+            let before = (walk.commands.len(), walk.plan.clone());
+            walk.round(&have, &want);
+            let now = Lines::of(walk.config.commands());
+            if now.map != have.map {
+                have = now;
+                continue;
+            }
+            walk.commands.truncate(before.0);
+            walk.plan = before.1;
+            let differs = |line: &&Command| want.get(&Id::of(line)) != Some(line);
+            match have.commands.iter().find(differs) {
+                Some(line) => walk.take_away(&have, line),
+                None => break,
+            }
+            have = Lines::of(walk.config.commands());
+        }
+        walk.end(false)
+    }
+
+    /// Returns what `other` has and this configuration has not, and the other way round; an object that
+    /// differs is there twice, one line after the other. Nothing means that they are the same but for the
+    /// order of their lines.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        let (ours, theirs) = (self.commands(), other.commands());
+        let (ours, theirs) = (Lines::of(ours), Lines::of(theirs));
+        let mut found = Vec::new();
+        for command in &ours.commands {
+            let their = theirs.get(&Id::of(command));
+            if their != Some(command) {
+                found.push(Difference::First(render(command)));
+                found.extend(their.map(|their| Difference::Second(render(their))));
+            }
+        }
+        let new = theirs
+            .commands
+            .iter()
+            .filter(|their| ours.get(&Id::of(their)).is_none());
+        found.extend(new.map(|their| Difference::Second(render(their))));
+        found
+    }
+}
+
+/// What a saved line is about: two lines about the same are never in one configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Id {
+    verb: Verb,
+    noun: Noun,
+    args: Vec<Arg>,
+}
+
+impl Id {
+    fn of(command: &Command) -> Self {
+        let mut args = positionals(command);
+        if command.verb != Verb::Bind {
+            args.retain(|arg| arg.key == Key::Name);
+        }
+        Self {
+            verb: command.verb,
+            noun: command.noun,
+            args: args.into_iter().cloned().collect(),
+        }
+    }
+}
+
+/// The saved lines of a configuration.
+struct Lines {
+    commands: Vec<Command>,
+    /// Only ever looked up.
+    map: HashMap<Id, Command>,
+}
+
+impl Lines {
+    fn of(commands: Vec<Command>) -> Self {
+        let map = commands
+            .iter()
+            .map(|command| (Id::of(command), command.clone()));
+        Self {
+            map: map.collect(),
+            commands,
+        }
+    }
+
+    fn get(&self, id: &Id) -> Option<&Command> {
+        self.map.get(id)
+    }
+}
+
+/// A way under construction.
+struct Walk {
+    config: Config,
+    commands: Vec<Command>,
+    plan: Plan,
+}
+
+impl Walk {
+    fn from(config: &Config) -> Self {
+        Self {
+            config: config.clone(),
+            commands: Vec::new(),
+            plan: Plan::default(),
+        }
+    }
+
+    fn end(self, arrives: bool) -> Way {
+        Way {
+            commands: self.commands,
+            plan: self.plan,
+            arrives,
+        }
+    }
+
+    /// Takes every step that is possible now.
+    fn round(&mut self, have: &Lines, want: &Lines) {
+        for line in have.commands.iter().rev() {
+            if want.get(&Id::of(line)).is_none() {
+                self.undo(line);
+            }
+        }
+        for line in &want.commands {
+            match have.get(&Id::of(line)) {
+                None => self.step(line.clone()),
+                Some(present) => present == line || self.change(present, line),
+            };
+        }
+    }
+
+    /// Runs a command, if it is not refused.
+    fn step(&mut self, command: Command) -> bool {
+        let Ok(plan) = self.config.plan(&command) else {
+            return false;
+        };
+        self.config.commit(plan.clone());
+        self.plan.changes.extend(plan.changes);
+        self.plan.edits.extend(plan.edits);
+        self.commands.push(command);
+        true
+    }
+
+    /// Takes back what a saved line has made.
+    fn undo(&mut self, saved: &Command) -> bool {
+        if saved.verb == Verb::Set {
+            let mut empty = saved.clone();
+            empty.args.clear();
+            return self.change(saved, &empty);
+        }
+        let verb = if saved.verb == Verb::Bind {
+            Verb::Unbind
+        } else {
+            Verb::Rm
+        };
+        let args = Id::of(saved).args;
+        self.step(Command {
+            verb,
+            noun: saved.noun,
+            args,
+        })
+    }
+
+    /// Makes `after` of `before`, in place; a binding that cannot be changed is made anew.
+    fn change(&mut self, before: &Command, after: &Command) -> bool {
+        if before.verb == Verb::Bind {
+            return rebound(before, after).is_some_and(|set| self.step(set))
+                || (self.undo(before) && self.step(after.clone()));
+        }
+        let Some(steps) = in_place(before, after) else {
+            return false;
+        };
+        steps.into_iter().all(|step| self.step(step))
+    }
+
+    /// Removes an object, and first what refers to it.
+    fn take_away(&mut self, have: &Lines, object: &Command) {
+        for line in have.commands.iter().rev() {
+            if line == object || !refers(line, object) {
+                continue;
+            }
+            if line.verb == Verb::Add {
+                self.take_away(have, line);
+            } else {
+                self.undo(line);
+            }
+        }
+        self.undo(object);
+    }
+}
+
+/// Tells whether a saved line names the object that another one adds, as its server or its member.
+fn refers(line: &Command, object: &Command) -> bool {
+    let Some(Value::Text(name)) = object.value(Key::Name).filter(|_| object.verb == Verb::Add)
+    else {
+        return false;
+    };
+    let is = |key| line.text(key) == Some(name);
+    match object.noun {
+        // A server that is called like an address is named by it.
+        Noun::Server if line.noun == Noun::Service => match line.value(Key::Address) {
+            Some(Value::Address(address)) => address.to_string() == *name,
+            Some(_) | None => is(Key::ServerName),
+        },
+        Noun::Service => is(Key::ServiceName),
+        Noun::LbVserver => is(Key::VserverName),
+        Noun::Server
+        | Noun::None
+        | Noun::LbParameter
+        | Noun::LbGroup
+        | Noun::LbPersistentSessions
+        | Noun::NsConfig
+        | Noun::NsRunningConfig
+        | Noun::NsSavedConfig
+        | Noun::NsConf
+        | Noun::NsRollbackCommand
+        | Noun::NsVersion
+        | Noun::ProtocolUdp => false,
+    }
+}
+
+/// Returns the arguments of a command that stand without a keyword.
+fn positionals(command: &Command) -> Vec<&Arg> {
+    let option = |key| spec(command.verb, command.noun).and_then(|spec| spec.option(key));
+    let args = command.args.iter();
+    args.filter(|arg| option(arg.key).is_none()).collect()
+}
+
+/// Returns the commands that make one saved line of another by changing the object, if that can be.
+fn in_place(before: &Command, after: &Command) -> Option<Vec<Command>> {
+    let row = |verb: Verb, key: Key| spec(verb, before.noun).and_then(|spec| spec.option(key));
+    let mut set = moved(before, after)?;
+    let mut unset = Vec::new();
+    let saved = spec(before.verb, before.noun)?;
+    let keys = keys(saved, before, after);
+    for key in keys.into_iter().filter(|key| *key != Key::State) {
+        let (old, new) = (before.arg(key), after.arg(key));
+        if old == new {
+            continue;
+        }
+        // Options of one line can depend on each other, so all that can are set together.
+        let value = new.cloned().or_else(|| default(saved.option(key)?, before));
+        match value.filter(|_| row(Verb::Set, key).is_some()) {
+            Some(arg) => set.push(arg),
+            None if new.is_none() && row(Verb::Unset, key).is_some() => unset.push(Arg {
+                key,
+                values: Vec::new(),
+            }),
+            None => return None,
+        }
+    }
+    let mut steps = Vec::new();
+    for (verb, options) in [(Verb::Set, set), (Verb::Unset, unset)] {
+        if !options.is_empty() {
+            steps.push(about(verb, before, options));
+        }
+    }
+    if before.arg(Key::State) != after.arg(Key::State) {
+        let disabled = after.text(Key::State) == Some("DISABLED");
+        let verb = if disabled {
+            Verb::Disable
+        } else {
+            Verb::Enable
+        };
+        spec(verb, before.noun)?;
+        steps.push(about(verb, before, Vec::new()));
+    }
+    Some(steps)
+}
+
+/// Returns the option that gives an object its other address, if that is all that differs of what stands
+/// without a keyword; `None` if more does.
+fn moved(before: &Command, after: &Command) -> Option<Vec<Arg>> {
+    let mut set = Vec::new();
+    let (old, new) = (positionals(before), positionals(after));
+    if old.len() != new.len() {
+        return None;
+    }
+    for (old, new) in old.into_iter().zip(new).filter(|(old, new)| old != new) {
+        // That of a server, of a virtual server, or the server of a service that is called like it.
+        if new.key != Key::Address || !matches!(old.key, Key::Address | Key::ServerName) {
+            return None;
+        }
+        set.push(Arg {
+            key: Key::IpAddress,
+            values: new.values.clone(),
+        });
+    }
+    Some(set)
+}
+
+/// Returns the options of two saved lines, each once, in the order of the table.
+fn keys(saved: &'static CommandSpec, before: &Command, after: &Command) -> Vec<Key> {
+    let given = |key: Key| before.arg(key).is_some() || after.arg(key).is_some();
+    let rows = saved.options().map(|row| row.key);
+    rows.filter(|key| given(*key)).collect()
+}
+
+fn default(row: &ArgSpec, object: &Command) -> Option<Arg> {
+    let service_type = object.text(Key::ServiceType).unwrap_or_default();
+    let value = row.default.value(service_type)?;
+    Some(Arg {
+        key: row.key,
+        values: vec![value],
+    })
+}
+
+/// Makes a command about the object of a saved line.
+fn about(verb: Verb, saved: &Command, options: Vec<Arg>) -> Command {
+    let name = saved.value(Key::Name).cloned();
+    line(
+        verb,
+        saved.noun,
+        name.map(|name| (Key::Name, name)),
+        options,
+    )
+}
+
+/// Returns the command that gives a binding another weight, if nothing else differs.
+fn rebound(before: &Command, after: &Command) -> Option<Command> {
+    let rest = |command: &Command| -> Vec<Arg> {
+        let args = command.args.iter().filter(|arg| arg.key != Key::Weight);
+        args.cloned().collect()
+    };
+    let row = spec(Verb::Set, before.noun)?.option(Key::Weight)?;
+    if rest(before) != rest(after) {
+        return None;
+    }
+    let saved = spec(before.verb, before.noun)?.option(Key::Weight)?;
+    let weight = after.arg(Key::Weight).cloned();
+    let mut weight = weight.or_else(|| default(saved, before))?;
+    weight.key = row.key;
+    weight.values.push(after.value(Key::ServiceName)?.clone());
+    Some(about(Verb::Set, before, vec![weight]))
+}
