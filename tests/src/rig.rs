@@ -67,16 +67,34 @@ impl Rig {
     /// # Panics
     /// When the daemon does not listen, or the service does not greet.
     pub fn greeting_to(&self, client: [u8; 4]) -> u8 {
+        self.greeted(client).1
+    }
+
+    /// Connects a client of an address of 127/8, which stays, and returns it with the byte by which its
+    /// service greets it.
+    ///
+    /// # Panics
+    /// When the daemon does not listen, or the service does not greet.
+    pub fn greeted(&self, client: [u8; 4]) -> (TcpStream, u8) {
+        let mut stream = self.connect_from(client);
+        let mut greeting = [0];
+        stream.read_exact(&mut greeting).expect("a service greets");
+        (stream, greeting[0])
+    }
+
+    /// Connects a client of an address of 127/8.
+    ///
+    /// # Panics
+    /// When the daemon does not listen.
+    pub fn connect_from(&self, client: [u8; 4]) -> TcpStream {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there are sockets");
         let client = SocketAddr::from((client, 0));
         socket.bind(&client.into()).expect("127/8 is loopback");
         let listen = self.listen.into();
         socket.connect(&listen).expect("the daemon listens");
-        let mut stream = TcpStream::from(socket);
+        let stream = TcpStream::from(socket);
         be_patient(&stream);
-        let mut greeting = [0];
-        stream.read_exact(&mut greeting).expect("a service greets");
-        greeting[0]
+        stream
     }
 
     /// Makes a UDP client that talks to the virtual server only.
