@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sluice_command::{Fault, Line, lines};
-use sluice_config::{Config, plan_line};
+use sluice_config::{Config, LateLine, LineFault, Loader, Plan, plan_line};
 use sluice_dataplane::Dataplane;
 use thiserror::Error;
 
@@ -51,16 +51,17 @@ pub(crate) fn load(
     let originals = originals(&bytes);
     let mut failed = Vec::new();
     let mut not_loaded = Vec::new();
+    let mut loader = Loader::default();
     for Line { number, text } in lines(&bytes) {
         if let Some(original) = FailedLine::written_as(originals[number - 1]) {
             not_loaded.push((number, original));
             continue;
         }
-        match run_line(text, config, dataplane) {
+        match run_line(&mut loader, number, text, config, dataplane) {
             Ok(warnings) => {
-                for warning in warnings {
-                    log::line(&format!("{}:{number}: Warning: {warning}", path.display()));
-                }
+                warn(&path, number, &warnings);
+                let late = loader.handle_done();
+                failed.extend(run_late(&path, late, config, dataplane));
             }
             Err(fault) => failed.push(FailedLine {
                 number,
@@ -69,6 +70,7 @@ pub(crate) fn load(
             }),
         }
     }
+    failed.extend(run_late(&path, loader.finish(), config, dataplane));
     dataplane.handle_booted();
     // Now that everything is there that may be in their way.
     for (number, original) in not_loaded {
@@ -79,12 +81,51 @@ pub(crate) fn load(
 }
 
 fn run_line(
+    loader: &mut Loader,
+    number: usize,
     text: Result<String, Fault>,
     config: &mut Config,
     dataplane: &mut Dataplane,
 ) -> Result<Vec<String>, Fault> {
-    let planned = plan_line(config, &text?).map_err(|refused| refused.fault().clone())?;
+    let planned = loader.plan(config, number, &text?);
+    carry_out_line(planned, config, dataplane)
+}
+
+/// Runs the rest of lines that have taken effect; returns what failed of it.
+fn run_late(
+    path: &Path,
+    late: Vec<LateLine>,
+    config: &mut Config,
+    dataplane: &mut Dataplane,
+) -> Vec<FailedLine> {
+    let mut failed = Vec::new();
+    for LateLine { number, text } in late {
+        let planned = plan_line(config, &text);
+        match carry_out_line(planned, config, dataplane) {
+            Ok(warnings) => warn(path, number, &warnings),
+            Err(fault) => failed.push(FailedLine {
+                number,
+                text: text.into_bytes(),
+                fault,
+            }),
+        }
+    }
+    failed
+}
+
+fn carry_out_line(
+    planned: Result<Option<Plan>, LineFault>,
+    config: &mut Config,
+    dataplane: &mut Dataplane,
+) -> Result<Vec<String>, Fault> {
+    let planned = planned.map_err(|refused| refused.fault().clone())?;
     planned.map_or(Ok(Vec::new()), |plan| carry_out(plan, config, dataplane))
+}
+
+fn warn(path: &Path, number: usize, warnings: &[String]) {
+    for warning in warnings {
+        log::line(&format!("{}:{number}: Warning: {warning}", path.display()));
+    }
 }
 
 /// Returns the bytes of each line as they stand in the file.
@@ -177,6 +218,38 @@ mod tests {
     const OBJECTS: &str = "add server a 10.0.0.1\nadd service s1 a TCP 80\nadd service s2 a TCP 81\n\
         add lb vserver v1 TCP -cltTimeout 77\nadd lb vserver v2 TCP\nbind lb vserver v1 s1\n\
         bind lb vserver v1 s2\nadd server lone 10.0.0.9\n";
+
+    #[test]
+    fn a_backup_may_be_added_further_down_and_one_that_never_comes_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let text = "add lb vserver v1 TCP -backupVServer v2\nadd lb vserver v2 TCP\n\
+                    add lb vserver v3 TCP -backupVServer v9\nbind lb vserver v3 nope\n";
+        fs::write(&path, text).unwrap();
+        let mut booted = Booted::from(&path);
+        let backup = |booted: &Booted, name: &str| {
+            let vserver = booted.config.vserver(name).unwrap();
+            let backup = booted.config.backup_of(vserver);
+            backup.map(|backup| backup.name().to_owned())
+        };
+        assert_eq!(backup(&booted, "v1").as_deref(), Some("v2"));
+        assert_eq!(backup(&booted, "v3"), None);
+        let at = |line: usize| format!("{}:{line}: ERROR: ", path.display());
+        let failures = booted.ns_conf.failures();
+        assert_eq!(failures.len(), 2);
+        let missing = format!("{}No such resource [backupVServer, v9]", at(3));
+        assert!(failures[0].starts_with(&missing), "{failures:?}");
+        assert!(failures[1].starts_with(&at(4)), "{failures:?}");
+
+        assert_eq!(booted.save(), None);
+        let text = fs::read_to_string(&path).unwrap();
+        let kept = "# not loaded: set lb vserver v3 -backupVServer v9\n\
+                    # not loaded: bind lb vserver v3 nope\n";
+        assert!(text.ends_with(kept), "{text}");
+        let again = Booted::from(&path);
+        assert_eq!(again.config, booted.config);
+        assert_eq!(again.ns_conf.failures().len(), 2);
+    }
 
     #[test]
     fn lines_that_failed_do_nothing_after_a_save_either() {

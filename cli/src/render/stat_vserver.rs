@@ -59,6 +59,9 @@ fn push_single(text: &mut String, row: &VserverStat) {
     push_gauge(text, "Total Packets sent", row.packets_sent);
     push_gauge(text, "Current client connections", row.active);
     push_persistence(text, row.persistence.as_ref());
+    push_gauge(text, "Spill Over Threshold", row.spillover_threshold);
+    push_gauge(text, "Spill Over Hits", row.spillover_hits);
+    push_gauge(text, "Vserver Down Backup Hits", row.down_backup_hits);
     push_gauge(text, "Requests refused", row.refused);
     push_bound(text, row.bound.as_deref().unwrap_or_default());
 }
@@ -112,6 +115,12 @@ fn push_bound(text: &mut String, rows: &[BoundStat]) {
         .right(87, "Weight")
         .right(103, "Mbit/s (14 s)")
         .right(119, "Packets (14 s)");
+    let has_orders = rows.iter().any(|row| row.order.is_some());
+    let header = if has_orders {
+        header.right(127, "Order")
+    } else {
+        header
+    };
     text.push_str(&header.finish());
     for row in rows {
         let line = Columns::new(&row.name)
@@ -124,9 +133,25 @@ fn push_bound(text: &mut String, rows: &[BoundStat]) {
             .right(87, row.weight)
             .right(103, window_mbit(row.window_bytes))
             .right(119, row.window_packets);
+        let line = if has_orders {
+            line.right(127, order(row))
+        } else {
+            line
+        };
         text.push_str(&line.finish());
     }
     push_slow_starts(text, rows);
+}
+
+/// Returns the order of a service; in brackets while it stands by.
+fn order(row: &BoundStat) -> String {
+    let order = row.order;
+    let order = order.map_or_else(|| "None".to_owned(), |order| order.to_string());
+    if row.standby {
+        format!("({order})")
+    } else {
+        order
+    }
 }
 
 fn push_slow_starts(text: &mut String, rows: &[BoundStat]) {

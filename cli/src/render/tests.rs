@@ -1,5 +1,6 @@
 //! Golden texts: tabs, blanks and labels exactly as in the reference.
 
+mod chains;
 mod persistence;
 
 use super::*;
@@ -28,6 +29,9 @@ fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
         service_type: "TCP".to_owned(),
         state: "UP".to_owned(),
         effective_state: "UP".to_owned(),
+        held_down: false,
+        spilling_over: false,
+        active_order: None,
         state_change_unix_ms: 1_657_616_613_000,
         state_age_ms: 3_176_600,
         services_total: 2,
@@ -61,6 +65,8 @@ fn bound(name: &str, state: &str, weight: u64) -> BoundService {
         service_type: "TCP".to_owned(),
         state: state.to_owned(),
         weight,
+        order: None,
+        standby: false,
         slow_start: None,
     }
 }
@@ -254,6 +260,11 @@ fn vserver_stat(bound: Option<Vec<BoundStat>>) -> Row {
         hits: 12,
         hits_per_s: 2,
         refused: 1,
+        held_down: false,
+        spilling_over: false,
+        spillover_threshold: 0,
+        spillover_hits: 0,
+        down_backup_hits: 0,
         request_bytes: 1_073_741_824,
         request_bytes_per_s: 1024,
         response_bytes: 99,
@@ -289,6 +300,8 @@ fn statistics_of_one_virtual_server_show_what_the_choice_looks_at() {
         service_type: "TCP".to_owned(),
         state: "UP".to_owned(),
         weight: 3,
+        order: None,
+        standby: false,
         hits: 12,
         active: 3,
         window_bytes: 8_750_000,
@@ -312,6 +325,9 @@ Total Packets rcvd                                --                    7
 Total Packets sent                                --                    8
 Current client connections                        --                    3
 Current Persistence Sessions                      --                    0
+Spill Over Threshold                              --                    0
+Spill Over Hits                                   --                    0
+Vserver Down Backup Hits                          --                    0
 Requests refused                                  --                    1
 
 Bound Service(s) Summary

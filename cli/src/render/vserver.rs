@@ -4,6 +4,8 @@ use jiff::tz::TimeZone;
 use sluice_protocol::{BoundService, SlowStart, VserverRow};
 use std::collections::BTreeMap;
 
+use sluice_command::quote;
+
 use super::layout::{option, push_parts};
 use super::time::{age, ctime};
 
@@ -17,8 +19,10 @@ pub(crate) fn push(text: &mut String, head: &str, row: &VserverRow, zone: &TimeZ
     for line in lines(row, zone) {
         push_parts(text, &line);
     }
-    for (index, service) in row.bound.iter().flatten().enumerate() {
-        push_bound(text, index, service);
+    let bound = row.bound.as_deref().unwrap_or_default();
+    let has_orders = bound.iter().any(|service| service.order.is_some());
+    for (index, service) in bound.iter().enumerate() {
+        push_bound(text, index, service, has_orders);
     }
 }
 
@@ -36,6 +40,8 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             age(row.state_age_ms)
         ))],
         vec![Some(effective_state(row))],
+        vec![held_down(row)],
+        vec![row.spilling_over.then(|| "Spilling Over: YES".to_owned())],
         vec![option(settings, "Client Idle Timeout: ", "cltTimeout").map(|line| line + " sec")],
         line("Down state flush: ", "downStateFlush"),
         line("Disable Primary Vserver On Down : ", "disablePrimaryOnDown"),
@@ -57,11 +63,17 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
                 .as_ref()
                 .map(|group| format!("Persistence Group: {group}")),
         ],
+        line("Backup: ", "backupVServer"),
+        spillover(settings),
+        vec![health_threshold(settings)],
         line("Connection Failover: ", "connFailover"),
         line("L2Conn: ", "l2Conn"),
         line("Skip Persistency: ", "skippersistency"),
         vec![slow_start(settings)],
         line("TROFS Persistence honored: ", "trofsPersistence"),
+        line("Order Sequence: ", "toggleOrder"),
+        vec![order_threshold(settings)],
+        vec![active_order(row)],
     ]
 }
 
@@ -69,6 +81,53 @@ fn effective_state(row: &VserverRow) -> String {
     let has_address = row.address != "0.0.0.0";
     let arp = if has_address { "" } else { "  ARP:DISABLED" };
     format!("Effective State: {}{arp}", row.effective_state)
+}
+
+/// The lines on what is held down, spills over and has thresholds are our own.
+fn held_down(row: &VserverRow) -> Option<String> {
+    row.held_down
+        .then(|| format!("Held Down: until enable lb vserver {}", quote(&row.name)))
+}
+
+fn spillover(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+    let kind = option(settings, "Spill Over Method: ", "soMethod");
+    if settings.get("soMethod").is_none_or(|kind| kind == "NONE") {
+        return Vec::new();
+    }
+    let timeout = option(settings, "Persistence Timeout: ", "soPersistenceTimeOut");
+    let keeps = settings
+        .get("soPersistence")
+        .is_some_and(|word| word == "ENABLED");
+    vec![
+        kind,
+        option(settings, "Threshold: ", "soThreshold"),
+        option(settings, "Persistence: ", "soPersistence"),
+        timeout.filter(|_| keeps).map(|part| part + " min"),
+        option(settings, "Backup Action: ", "soBackupAction"),
+    ]
+}
+
+fn health_threshold(settings: &BTreeMap<String, String>) -> Option<String> {
+    let line = option(settings, "Health Threshold: ", "healthThreshold");
+    let is_set = settings
+        .get("healthThreshold")
+        .is_some_and(|part| part != "0");
+    line.filter(|_| is_set)
+}
+
+fn order_threshold(settings: &BTreeMap<String, String>) -> Option<String> {
+    let line = option(settings, "Order Threshold: ", "orderThreshold");
+    let is_set = settings
+        .get("orderThreshold")
+        .is_some_and(|count| count != "0");
+    line.filter(|_| is_set)
+}
+
+fn active_order(row: &VserverRow) -> Option<String> {
+    row.settings.get("toggleOrder")?;
+    let order = row.active_order;
+    let order = order.map_or_else(|| "None".to_owned(), |order| order.to_string());
+    Some(format!("Current Active Order: {order}"))
 }
 
 /// Returns the comment in quotes, which is how the device tells an empty one from none.
@@ -142,9 +201,16 @@ fn slow_start(settings: &BTreeMap<String, String>) -> Option<String> {
     ))
 }
 
-fn push_bound(text: &mut String, index: usize, service: &BoundService) {
+/// The order is printed where a service has one; what stands by is marked by ourselves.
+fn push_bound(text: &mut String, index: usize, service: &BoundService, has_orders: bool) {
+    let order = match service.order {
+        _ if !has_orders => String::new(),
+        Some(order) => format!(" Order: {order}"),
+        None => " Order: None".to_owned(),
+    };
+    let standby = if service.standby { " (standby)" } else { "" };
     text.push_str(&format!(
-        "{}) {} ({}: {}) - {} State: {}\tWeight: {}\n",
+        "{}) {} ({}: {}) - {} State: {}\tWeight: {}{order}{standby}\n",
         index + 1,
         service.name,
         service.address,

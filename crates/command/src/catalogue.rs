@@ -71,14 +71,18 @@ pub const ALL: &[Code] = &[
     ARGUMENT_DEPRECATED,
     NOT_IN_RANGE,
     AMBIGUOUS,
+    NO_SPILL_THRESHOLD,
+    THRESHOLD_NOT_ALLOWED,
     NOT_BOUND,
     TYPE_MISMATCH,
+    NO_SPILLOVER,
     INVALID_PERSISTENCE,
     SAME_BACKUP_METHOD,
     SERVER_EXISTS,
     INVALID_WEIGHT,
     NO_SUCH_LB_VSERVER,
     NOT_AUTHORIZED,
+    BACKUP_IN_CHAIN,
     ARGUMENT_REPEATED,
     INVALID_CHARACTER,
     CANNOT_SAVE,
@@ -240,12 +244,30 @@ pub const ARGUMENT_DEPRECATED: Code = code(1158, "Argument deprecated", Syntax);
 pub const NOT_IN_RANGE: Code = code(1161, "Integer not in range", Value);
 /// 1162
 pub const AMBIGUOUS: Code = code(1162, "Ambiguous (use cmd completion for options)", Syntax);
+/// 1288
+pub const NO_SPILL_THRESHOLD: Code = code(
+    1288,
+    "Spill-over threshold should be a non-zero value",
+    Value,
+);
+/// 1291; the blank is the reference's.
+pub const THRESHOLD_NOT_ALLOWED: Code = code(
+    1291,
+    "Spill-over threshold cannot be set for dynamic connection spill- over method",
+    Value,
+);
 /// 1303
 pub const NOT_BOUND: Code = code(1303, "Service not bound to Vserver", Missing);
 /// 1304
 pub const TYPE_MISMATCH: Code = code(
     1304,
     "Service type mismatch between the vserver and service",
+    Value,
+);
+/// 1313, a warning
+pub const NO_SPILLOVER: Code = code(
+    1313,
+    "No spillover on the vserver due to max client setting '0' on a bound service",
     Value,
 );
 /// 1332
@@ -264,6 +286,8 @@ pub const INVALID_WEIGHT: Code = code(1363, "Invalid weight value", Value);
 pub const NO_SUCH_LB_VSERVER: Code = code(1367, "No such LB vserver exists", Missing);
 /// 2138
 pub const NOT_AUTHORIZED: Code = code(2138, "Not authorized to execute this command", System);
+/// 2144
+pub const BACKUP_IN_CHAIN: Code = code(2144, "The VIP is already a backup in the chain", InUse);
 
 /// 10001: an option was given twice.
 pub const ARGUMENT_REPEATED: Code = code(10001, "Argument specified more than once", Syntax);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use sluice_balance::{ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
+use sluice_balance::{Order, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
 use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render};
 
 use crate::group::Group;
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 use crate::settings::Settings;
-use crate::{Config, choosing, words};
+use crate::{Config, chain, choosing, words};
 
 impl Config {
     /// Walks all servers in the order of their creation.
@@ -98,7 +98,8 @@ impl Config {
 
     /// Returns what the core knows of a virtual server.
     pub fn core_of_vserver(&self, vserver: &Vserver) -> VserverSettings {
-        vserver.core(&self.objects.parameter, self.group_of(vserver))
+        let backup = self.backup_of(vserver).map(Vserver::id);
+        vserver.core(&self.objects.parameter, self.group_of(vserver), backup)
     }
 
     /// Returns the names of all objects of a noun, in the order of their creation.
@@ -138,10 +139,15 @@ impl Config {
         let servers = self.servers().map(Server::saved);
         let services = self.services().map(Service::saved);
         let parameter = self.objects.parameter.saved();
-        let vservers = self.vservers().map(Vserver::saved);
+        let vservers = self.vservers().map(|vserver| self.saved_vserver(vserver));
+        let (vservers, backups): (Vec<_>, Vec<_>) = vservers.unzip();
         let groups = self.groups().map(Group::saved);
         let services = servers.chain(services).chain(parameter);
-        let mut commands: Vec<Command> = services.chain(vservers).chain(groups).collect();
+        let mut commands: Vec<Command> = services
+            .chain(vservers)
+            .chain(backups.into_iter().flatten())
+            .chain(groups)
+            .collect();
         for vserver in self.vservers() {
             let bindings = vserver.bindings().iter();
             commands.extend(bindings.map(|binding| self.saved_binding(vserver, *binding)));
@@ -158,6 +164,19 @@ impl Config {
         vservers.is_some_and(|vservers| vservers.contains(&vserver.id))
     }
 
+    /// Returns the line that adds a virtual server, and the one that gives it its backup if that is
+    /// added later.
+    fn saved_vserver(&self, vserver: &Vserver) -> (Command, Option<Command>) {
+        let mut add = vserver.saved();
+        let is_later = |backup: &Vserver| backup.id > vserver.id;
+        if !self.backup_of(vserver).is_some_and(is_later) {
+            return (add, None);
+        }
+        let (now, later) = chain::split(std::mem::take(&mut add.args));
+        add.args = now;
+        (add, Some(chain::late(&vserver.name, later)))
+    }
+
     fn saved_binding(&self, vserver: &Vserver, binding: Binding) -> Command {
         let positionals = [
             (Key::Name, Value::Text(vserver.name.clone())),
@@ -167,7 +186,11 @@ impl Config {
             key: Key::Weight,
             values: vec![Value::Integer(binding.weight.value())],
         });
-        let options = weight.into_iter().collect();
+        let order = binding.order.map(|order| Arg {
+            key: Key::Order,
+            values: vec![Value::Integer(order.value())],
+        });
+        let options = weight.into_iter().chain(order).collect();
         words::command(Verb::Bind, Noun::LbVserver, positionals, options)
     }
 
@@ -254,7 +277,7 @@ type VserverView<'a> = (
     Listen,
     bool,
     &'a Settings,
-    Vec<(String, Weight)>,
+    Vec<(String, Weight, Option<Order>)>,
 );
 
 fn vserver_view<'a>(config: &'a Config, vserver: &'a Vserver) -> VserverView<'a> {
@@ -269,7 +292,7 @@ fn vserver_view<'a>(config: &'a Config, vserver: &'a Vserver) -> VserverView<'a>
     } = vserver;
     let bindings = bindings
         .iter()
-        .map(|binding| (config.bound_name(*binding), binding.weight));
+        .map(|binding| (config.bound_name(*binding), binding.weight, binding.order));
     let bindings = bindings.collect();
     (name, *service_type, *listen, *enabled, settings, bindings)
 }

@@ -1,12 +1,12 @@
 //! Planning what joins services to virtual servers.
 
-use sluice_balance::{Bind, Change, Weight};
+use sluice_balance::{Bind, Change, Order, Weight};
 use sluice_command::{Command, Fault, Key, Value, catalogue};
 
 use crate::edit::Edit;
 use crate::object::{Binding, ServiceType, Vserver};
 use crate::settings::text;
-use crate::{Config, Plan, refusal, words};
+use crate::{Config, Plan, chain, refusal, words};
 
 impl Config {
     pub(crate) fn bind(&self, command: &Command) -> Result<Plan, Fault> {
@@ -21,10 +21,12 @@ impl Config {
         let binding = Binding {
             service: service.id,
             weight,
+            order: order(command)?,
         };
+        let idle = chain::never_spills(&vserver.settings, service);
         Ok(Plan {
             changes: vec![Change::Bind(core(vserver, binding))],
-            warnings: Vec::new(),
+            warnings: idle.into_iter().collect(),
             edits: vec![Edit::Bind(vserver.id, binding)],
         })
     }
@@ -42,32 +44,39 @@ impl Config {
         })
     }
 
-    /// Plans `set lb vserver v -weight 3 s`, if the command says so.
-    pub(crate) fn set_weight(
+    /// Plans `set lb vserver v -weight 3 s` and `-order 2 s`, if the command says so.
+    pub(crate) fn set_bindings(
         &self,
         plan: &mut Plan,
         vserver: &Vserver,
         command: &Command,
     ) -> Result<(), Fault> {
-        let Some(weight) = weight(command)? else {
-            return Ok(());
-        };
-        let name = command.arg(Key::Weight).and_then(|arg| arg.values.get(1));
-        let Some(Value::Text(name)) = name else {
-            return Err(Fault::new(catalogue::VALUE_MISSING).with_details("weight"));
-        };
-        let service = self.find_service("serviceName", name)?.id;
-        let mut bindings = vserver.bindings().iter();
-        match bindings.find(|binding| binding.service == service) {
-            None => Err(refusal::not_bound(&vserver.name, name)),
-            Some(binding) if binding.weight == weight => Ok(()),
-            Some(_) => {
-                let binding = Binding { service, weight };
+        let mut changed: Vec<Binding> = Vec::new();
+        for key in OF_BINDING {
+            let Some(name) = bound_name(command, key)? else {
+                continue;
+            };
+            let service = self.find_service("serviceName", name)?.id;
+            let is_it = |binding: &&Binding| binding.service == service;
+            let drafted = changed.iter().find(is_it);
+            let found = drafted.or_else(|| vserver.bindings.iter().find(is_it));
+            let mut binding = *found.ok_or_else(|| refusal::not_bound(&vserver.name, name))?;
+            binding.weight = weight(command)?
+                .filter(|_| key == Key::Weight)
+                .unwrap_or(binding.weight);
+            binding.order = order(command)?
+                .filter(|_| key == Key::Order)
+                .or(binding.order);
+            changed.retain(|binding| binding.service != service);
+            changed.push(binding);
+        }
+        for binding in changed {
+            if !vserver.bindings.contains(&binding) {
                 plan.changes.push(Change::SetWeight(core(vserver, binding)));
-                plan.edits.push(Edit::SetWeight(vserver.id, binding));
-                Ok(())
+                plan.edits.push(Edit::SetBinding(vserver.id, binding));
             }
         }
+        Ok(())
     }
 
     fn check_room(&self, vserver: &Vserver) -> Result<(), Fault> {
@@ -97,12 +106,43 @@ fn check_types(vserver: ServiceType, service: ServiceType) -> Result<(), Fault> 
     ))
 }
 
-fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
-    let Some(value) = command.value(Key::Weight) else {
+/// Whether a `set` changes a bound service.
+pub(crate) fn is_changed(command: &Command) -> bool {
+    OF_BINDING.iter().any(|key| command.arg(*key).is_some())
+}
+
+/// Returns the bound service that an option of `set` is about.
+fn bound_name(command: &Command, key: Key) -> Result<Option<&str>, Fault> {
+    let Some(arg) = command.arg(key) else {
         return Ok(None);
     };
-    let weight = match value {
-        Value::Integer(weight) => Weight::new(*weight).ok(),
+    match arg.values.get(1) {
+        Some(Value::Text(name)) => Ok(Some(name)),
+        _ => Err(refusal::without_value(command, key)),
+    }
+}
+
+fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
+    let read = |number| Weight::new(number).ok();
+    number(command, Key::Weight, "weight", read)
+}
+
+fn order(command: &Command) -> Result<Option<Order>, Fault> {
+    let read = |number| Order::new(number).ok();
+    number(command, Key::Order, "order", read)
+}
+
+fn number<T>(
+    command: &Command,
+    key: Key,
+    argument: &str,
+    read: impl FnOnce(u64) -> Option<T>,
+) -> Result<Option<T>, Fault> {
+    let Some(value) = command.value(key) else {
+        return Ok(None);
+    };
+    let number = match value {
+        Value::Integer(number) => read(*number),
         Value::Text(_)
         | Value::Address(_)
         | Value::AnyAddress
@@ -110,8 +150,8 @@ fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
         | Value::AnyPort
         | Value::Choice(_) => None,
     };
-    let refused = || refusal::invalid("weight", &text(std::slice::from_ref(value)));
-    weight.map(Some).ok_or_else(refused)
+    let refused = || refusal::invalid(argument, &text(std::slice::from_ref(value)));
+    number.map(Some).ok_or_else(refused)
 }
 
 fn core(vserver: &Vserver, binding: Binding) -> Bind {
@@ -119,12 +159,15 @@ fn core(vserver: &Vserver, binding: Binding) -> Bind {
         vserver: vserver.id,
         service: binding.service,
         weight: binding.weight,
-        order: None,
+        order: binding.order,
     }
 }
 
 /// One choice looks at every service of the virtual server; so many take some tens of microseconds.
 const MOST_OF_VSERVER: usize = 8_192;
+
+/// What `set lb vserver` changes of a bound service.
+const OF_BINDING: [Key; 2] = [Key::Weight, Key::Order];
 
 /// Bounds the whole table; sixteen for each service.
 const MOST_BINDINGS: usize = 1 << 20;

@@ -29,7 +29,9 @@ impl Config {
 /// Returns a saved line with its options in the order of the table.
 fn with_defaults(saved: &Command) -> Command {
     let service_type = saved.text(Key::ServiceType).unwrap_or_default();
-    let Some(spec) = spec(saved.verb, saved.noun) else {
+    // A line that sets something of an object which another one has added says nothing of the rest.
+    let is_later = saved.verb == Verb::Set && saved.arg(Key::Name).is_some();
+    let Some(spec) = spec(saved.verb, saved.noun).filter(|_| !is_later) else {
         return saved.clone();
     };
     let positionals = saved

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
-use sluice_balance::{GroupId, Protocol, ServiceId, VserverId, Weight};
+use sluice_balance::{GroupId, Protocol, ServiceId, VserverId};
 
 use crate::group::Group;
 use crate::object::{Binding, Server, Service, Vserver};
@@ -28,7 +28,8 @@ pub(crate) enum Edit {
     /// Removes a virtual server and its bindings.
     RemoveVserver(VserverId),
     Bind(VserverId, Binding),
-    SetWeight(VserverId, Binding),
+    /// Changes the weight and the order of a bound service.
+    SetBinding(VserverId, Binding),
     Unbind(VserverId, ServiceId),
     Parameter(Parameter),
     /// Adds a group or replaces all but the members of the one with its number.
@@ -81,8 +82,8 @@ impl Objects {
                 of_service.insert(vserver);
                 self.binding_count += 1;
             }
-            Edit::SetWeight(vserver, binding) => {
-                *self.weight(vserver, binding.service) = binding.weight;
+            Edit::SetBinding(vserver, binding) => {
+                *self.binding(vserver, binding.service) = binding;
             }
             Edit::Unbind(vserver, service) => {
                 let bindings = self.bindings(vserver);
@@ -206,10 +207,10 @@ impl Objects {
         &mut vserver.expect("the plan found it").bindings
     }
 
-    fn weight(&mut self, vserver: VserverId, service: ServiceId) -> &mut Weight {
+    fn binding(&mut self, vserver: VserverId, service: ServiceId) -> &mut Binding {
         let mut bindings = self.bindings(vserver).iter_mut();
         let binding = bindings.find(|binding| binding.service == service);
-        &mut binding.expect("the plan found it bound").weight
+        binding.expect("the plan found it bound")
     }
 
     fn forget_binding(&mut self, vserver: VserverId, service: ServiceId) {

@@ -143,12 +143,8 @@ impl Config {
 
     fn rm_groups(&self, command: &Command) -> Result<Plan, Fault> {
         let mut plan = Plan::default();
-        let mut gone = BTreeSet::new();
         for name in words::names(command)? {
             let group = self.find_group(name)?;
-            if !gone.insert(group.id) {
-                return Err(refusal::missing("name", name, "lb group"));
-            }
             for vserver in self.members_of(group) {
                 self.move_vserver(&mut plan, vserver, None);
             }
@@ -168,7 +164,6 @@ impl Config {
                 group
             }
         };
-        let mut joined = BTreeSet::new();
         for name in words::vserver_names(command)? {
             let vserver = self.find_named_vserver(name)?;
             match self.group_of(vserver) {
@@ -176,9 +171,6 @@ impl Config {
                     return Err(refusal::in_other_group(&other.name, name));
                 }
                 Some(_) => return Err(refusal::exists("lb group", &group.name)),
-                None if !joined.insert(vserver.id) => {
-                    return Err(refusal::exists("lb group", &group.name));
-                }
                 None => {}
             }
             plan.warnings.extend(choosing::overruled(vserver, &group));
@@ -215,7 +207,8 @@ impl Config {
 
     /// Tells the core of a virtual server what it is in a group, or in none, if that is something else.
     fn move_vserver(&self, plan: &mut Plan, vserver: &Vserver, group: Option<&Group>) {
-        let core = vserver.core(&self.objects.parameter, group);
+        let backup = self.backup_of(vserver).map(Vserver::id);
+        let core = vserver.core(&self.objects.parameter, group, backup);
         if self.core_of_vserver(vserver) != core {
             plan.changes.push(Change::SetVserver(vserver.id, core));
         }

@@ -13,6 +13,7 @@
 
 mod access;
 mod binding;
+mod chain;
 mod choosing;
 mod defaults;
 mod edit;
@@ -34,7 +35,9 @@ mod words;
 mod tests;
 
 pub use group::Group;
-pub use load::{LineFault, LineReport, Report, Verdict, check_file, load_file, plan_line};
+pub use load::{
+    LateLine, LineFault, LineReport, Loader, Report, Verdict, check_file, load_file, plan_line,
+};
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};
 pub use way::{Difference, Way};

@@ -1,11 +1,13 @@
 //! Reading a saved configuration line by line.
 //!
-//! What a line means is decided in [`plan_line`] alone, so that a file that checks clean boots
-//! clean.
+//! What a line means is decided in [`plan_line`] and [`Loader`] alone, so that a file that checks
+//! clean boots clean.
 
-use sluice_command::{Fault, ParseFault, lines, parse};
+use std::collections::BTreeMap;
 
-use crate::{Config, Plan};
+use sluice_command::{Fault, Key, Noun, ParseFault, Verb, lines, parse, render};
+
+use crate::{Config, Plan, chain};
 
 /// Why a line of a configuration was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +89,26 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Runs the rest of lines that are reported already.
+    fn run_late(&mut self, config: &mut Config, late: Vec<LateLine>) {
+        for LateLine { number, text } in late {
+            let place = self.lines.binary_search_by_key(&number, |line| line.number);
+            let report = &mut self.lines[place.expect("it was reported when it was read")];
+            match plan_line(config, &text) {
+                Ok(None) => {}
+                Ok(Some(plan)) => {
+                    if let Verdict::Done(warnings) = &mut report.verdict {
+                        warnings.extend(plan.warnings.clone());
+                    }
+                    config.commit(plan);
+                }
+                Err(fault) => report.verdict = Verdict::Error(fault),
+            }
+        }
+    }
+}
+
 /// Plans one line of a configuration; `None` is a comment or a blank line.
 ///
 /// # Errors
@@ -95,6 +117,81 @@ pub fn plan_line(config: &Config, line: &str) -> Result<Option<Plan>, LineFault>
     match parse(line).map_err(LineFault::Parse)? {
         None => Ok(None),
         Some(command) => config.plan(&command).map(Some).map_err(LineFault::Refused),
+    }
+}
+
+/// What a line of a file does once what it refers to exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateLine {
+    /// The number of that line.
+    pub number: usize,
+    /// The command to run in addition to it.
+    pub text: String,
+}
+
+/// Reads the lines of one file in turn: a virtual server may name a backup that stands further down.
+///
+/// It is added without, and gets the backup as soon as that has been added, or at the end of the
+/// file, where it fails as any other command does.
+#[derive(Debug, Default)]
+pub struct Loader {
+    /// By the name of the backup.
+    waiting: BTreeMap<String, Vec<LateLine>>,
+    current: Option<Current>,
+}
+
+/// The line that was planned last, if it adds a virtual server.
+#[derive(Debug)]
+struct Current {
+    name: String,
+    late: Option<(String, LateLine)>,
+}
+
+impl Loader {
+    /// Plans a line as [`plan_line`] does.
+    ///
+    /// # Errors
+    /// As [`plan_line`].
+    pub fn plan(
+        &mut self,
+        config: &Config,
+        number: usize,
+        line: &str,
+    ) -> Result<Option<Plan>, LineFault> {
+        self.current = None;
+        let Some(command) = parse(line).map_err(LineFault::Parse)? else {
+            return Ok(None);
+        };
+        let (command, late) = match chain::forward(config, &command) {
+            Some((now, backup, late)) => {
+                let text = render(&late);
+                (now, Some((backup, LateLine { number, text })))
+            }
+            None => (command, None),
+        };
+        if (command.verb, command.noun) == (Verb::Add, Noun::LbVserver) {
+            let name = command.text(Key::Name).map(str::to_owned);
+            self.current = name.map(|name| Current { name, late });
+        }
+        config.plan(&command).map(Some).map_err(LineFault::Refused)
+    }
+
+    /// Says that the line planned last has taken effect; returns what can be run now.
+    pub fn handle_done(&mut self) -> Vec<LateLine> {
+        let Some(Current { name, late }) = self.current.take() else {
+            return Vec::new();
+        };
+        if let Some((backup, line)) = late {
+            self.waiting.entry(backup).or_default().push(line);
+        }
+        self.waiting.remove(&name).unwrap_or_default()
+    }
+
+    /// Ends the file; returns what is left to be run, in the order of the lines.
+    pub fn finish(self) -> Vec<LateLine> {
+        let mut rest: Vec<LateLine> = self.waiting.into_values().flatten().collect();
+        rest.sort_by_key(|line| line.number);
+        rest
     }
 }
 
@@ -107,20 +204,23 @@ pub fn check_file(bytes: &[u8]) -> Report {
 /// As [`check_file`], and returns what was loaded.
 pub fn load_file(bytes: &[u8]) -> (Config, Report) {
     let mut config = Config::new();
+    let mut loader = Loader::default();
     let mut report = Report::default();
     for line in lines(bytes) {
         let (text, planned) = match line.text {
             Ok(text) => {
-                let planned = plan_line(&config, &text);
+                let planned = loader.plan(&config, line.number, &text);
                 (text, planned)
             }
             Err(fault) => (String::new(), Err(LineFault::Unreadable(fault))),
         };
+        let mut late = Vec::new();
         let verdict = match planned {
             Ok(None) => continue,
             Ok(Some(plan)) => {
                 let warnings = plan.warnings.clone();
                 config.commit(plan);
+                late = loader.handle_done();
                 Verdict::Done(warnings)
             }
             Err(fault) => Verdict::Error(fault),
@@ -131,6 +231,8 @@ pub fn load_file(bytes: &[u8]) -> (Config, Report) {
             text,
             verdict,
         });
+        report.run_late(&mut config, late);
     }
+    report.run_late(&mut config, loader.finish());
     (config, report)
 }

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use sluice_balance::{Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
+use sluice_balance::{
+    Order, Protocol, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight,
+};
 use sluice_command::{Carrier, Command, Key, Noun, TypeSpec, Value, Verb};
 
-use crate::choosing;
 use crate::group::Group;
 use crate::parameter::Parameter;
 use crate::settings::Settings;
 use crate::words::command;
+use crate::{chain, choosing};
 
 /// A host that runs services.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Binding {
     pub service: ServiceId,
     /// Its share.
     pub weight: Weight,
+    /// Who takes traffic before it.
+    pub order: Option<Order>,
 }
 
 /// What a service or virtual server speaks.
@@ -151,12 +155,13 @@ impl Service {
     /// Returns what the core needs to know.
     pub(crate) fn core(&self, server: &Server) -> ServiceSettings {
         let max_client = u32::try_from(self.settings.number(Key::MaxClient));
+        let max_bandwidth = u32::try_from(self.settings.number(Key::MaxBandwidth));
         ServiceSettings {
             protocol: self.service_type.protocol(),
             address: self.address,
             enabled: self.enabled && server.enabled,
             max_client: max_client.ok().filter(|most| *most > 0),
-            max_bandwidth: None,
+            max_bandwidth: max_bandwidth.ok().filter(|most| *most > 0),
             hash_id: self.settings.own_number(Key::HashId),
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),
@@ -210,6 +215,11 @@ impl Vserver {
         &self.bindings
     }
 
+    /// Returns what its spillover compares with, as typed.
+    pub fn spillover_threshold(&self) -> Option<u64> {
+        self.settings.own_number(Key::SoThreshold)
+    }
+
     pub(crate) fn listener(&self) -> Option<(SocketAddr, Protocol)> {
         let address = self.listen.socket()?;
         Some((address, self.service_type.protocol()))
@@ -228,8 +238,13 @@ impl Vserver {
         }
     }
 
-    /// Returns what the core needs to know, in this group or in none.
-    pub(crate) fn core(&self, parameter: &Parameter, group: Option<&Group>) -> VserverSettings {
+    /// Returns what the core needs to know, in this group or in none, with this backup or none.
+    pub(crate) fn core(
+        &self,
+        parameter: &Parameter,
+        group: Option<&Group>,
+        backup: Option<VserverId>,
+    ) -> VserverSettings {
         VserverSettings {
             protocol: self.service_type.protocol(),
             listen: self.listen.socket(),
@@ -237,9 +252,9 @@ impl Vserver {
             method: choosing::method(&self.settings),
             hash: parameter.hash(choosing::hash_mask(&self.settings)),
             idle: self.settings.idle(Key::CltTimeout),
-            backup: sluice_balance::Backup::default(),
-            health_threshold: sluice_balance::Percent::ZERO,
-            orders: sluice_balance::Orders::default(),
+            backup: chain::backup(&self.settings, backup),
+            health_threshold: chain::health_threshold(&self.settings),
+            orders: chain::orders(&self.settings),
             flush_on_down: flush_on_down(&self.settings),
             slow_start: choosing::slow_start(&self.settings),
             persistence: choosing::persistence(&self.settings, group),

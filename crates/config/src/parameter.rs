@@ -6,6 +6,7 @@ use sluice_balance::{AddressMask, Change, Fingers, HashAlgorithm, HashSettings};
 use sluice_command::{Command, Fault, Key, Noun, Verb};
 
 use crate::edit::Edit;
+use crate::object::Vserver;
 use crate::plan::without_options;
 use crate::settings::Settings;
 use crate::words::command as line;
@@ -125,8 +126,9 @@ impl Config {
         }
         for vserver in self.vservers() {
             let group = self.group_of(vserver);
-            let core = vserver.core(&after, group);
-            if vserver.core(before, group) != core {
+            let backup = self.backup_of(vserver).map(Vserver::id);
+            let core = vserver.core(&after, group, backup);
+            if vserver.core(before, group, backup) != core {
                 plan.changes.push(Change::SetVserver(vserver.id, core));
             }
         }

@@ -122,6 +122,48 @@ pub(crate) fn same_backup_method(method: &str) -> Fault {
     Fault::new(catalogue::SAME_BACKUP_METHOD).with_details(format!("backupLBMethod, {method}"))
 }
 
+/// The spillover compares with a threshold, and there is none.
+pub(crate) fn no_spill_threshold() -> Fault {
+    Fault::new(catalogue::NO_SPILL_THRESHOLD)
+        .with_details("soThreshold")
+        .with_hint("give -soThreshold with this -soMethod")
+}
+
+/// A part of the weight is a percentage.
+pub(crate) fn no_percentage(threshold: u64) -> Fault {
+    Fault::new(catalogue::NOT_IN_RANGE)
+        .with_details(format!("soThreshold, {threshold}"))
+        .with_hint("soThreshold is 1-100 percent with -soMethod HEALTH")
+}
+
+/// The backup is the virtual server itself, or has it as a backup.
+pub(crate) fn backup_in_chain(backup: &str) -> Fault {
+    Fault::new(catalogue::BACKUP_IN_CHAIN)
+        .with_details(format!("backupVServer, {backup}"))
+        .with_hint(format!("show lb vserver {}", quote(backup)))
+}
+
+/// The backup carries something else.
+pub(crate) fn backup_type_mismatch(vserver_type: &str, backup_type: &str) -> Fault {
+    Fault::new(catalogue::VSERVER_TYPE_MISMATCH)
+        .with_details(format!("vserver {vserver_type}, backup {backup_type}"))
+}
+
+/// A virtual server that stays has it as its backup.
+pub(crate) fn backup_in_use(vserver: &str) -> Fault {
+    let quoted = quote(vserver);
+    Fault::new(catalogue::RESOURCE_IN_USE)
+        .with_details(format!("lb vserver {vserver}"))
+        .with_hint(format!("unset lb vserver {quoted} -backupVServer"))
+}
+
+/// A name stands twice.
+pub(crate) fn repeated(argument: &str, name: &str) -> Fault {
+    Fault::new(catalogue::ARGUMENT_REPEATED)
+        .with_details(format!("{argument}, {name}"))
+        .with_hint(format!("give {name} once"))
+}
+
 /// A host cannot have this address.
 pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
     Fault::new(catalogue::INVALID_ADDRESS).with_details(format!("{argument}, {value}"))
@@ -131,6 +173,12 @@ pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
 pub(crate) fn absent(command: &Command, key: Key) -> Fault {
     let argument = spelling(command.verb, command.noun, key);
     Fault::new(catalogue::ARGUMENT_MISSING).with_details(argument)
+}
+
+/// An option lacks one of its values.
+pub(crate) fn without_value(command: &Command, key: Key) -> Fault {
+    let argument = spelling(command.verb, command.noun, key);
+    Fault::new(catalogue::VALUE_MISSING).with_details(argument)
 }
 
 /// The command does not configure anything.

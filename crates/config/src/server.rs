@@ -80,7 +80,7 @@ impl Config {
         for name in words::names(command)? {
             let server = self.find_server(name)?;
             if !gone.insert(server.number) {
-                return Err(refusal::missing("name", name, "server"));
+                return Err(refusal::repeated("name", name));
             }
             let services: Vec<&str> = self.services_of(server).map(|s| s.name()).collect();
             if !services.is_empty() {

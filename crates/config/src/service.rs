@@ -1,6 +1,5 @@
 //! Planning commands on services.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use sluice_balance::{Change, ServiceId};
@@ -10,7 +9,7 @@ use crate::edit::Edit;
 use crate::object::{Server, Service};
 use crate::plan::{room, without_options};
 use crate::settings::Settings;
-use crate::{Config, Plan, refusal, words};
+use crate::{Config, Plan, chain, refusal, words};
 
 impl Config {
     pub(crate) fn plan_service(&self, command: &Command) -> Result<Plan, Fault> {
@@ -77,6 +76,11 @@ impl Config {
         after.server.clone_from(&server.name);
         after.address.set_ip(server.address);
         self.check_endpoint(&after)?;
+        if command.arg(Key::MaxClient).is_some() {
+            let bound_to = self.vservers_of(before);
+            let idle = bound_to.filter_map(|v| chain::never_spills(&v.settings, &after));
+            plan.warnings.extend(idle);
+        }
         plan.put_service(Some((before, self.server_of(before))), after, &server);
         Ok(plan)
     }
@@ -94,12 +98,8 @@ impl Config {
     /// A bound service is unbound everywhere, which is the reference's default.
     fn rm_services(&self, command: &Command) -> Result<Plan, Fault> {
         let mut plan = Plan::default();
-        let mut gone = BTreeSet::new();
         for name in words::names(command)? {
             let service = self.find_service("name", name)?;
-            if !gone.insert(service.id) {
-                return Err(refusal::missing("name", name, "service"));
-            }
             let bound = self.vservers_of(service).next();
             if let Some(vserver) = bound.filter(|_| !self.objects.parameter.lets_bound_go()) {
                 return Err(refusal::service_in_use(&vserver.name, &service.name));

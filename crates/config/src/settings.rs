@@ -204,6 +204,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
         }
         (Kind::Netmask, Value::Address(IpAddr::V4(mask))) => is_netmask(*mask),
         (Kind::Text { max, .. }, Value::Text(text)) => text.len() <= max,
+        (Kind::Name(_), Value::Text(_)) => true,
         _ => false,
     }
 }

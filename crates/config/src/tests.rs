@@ -1,5 +1,6 @@
 //! Commands in, changes, faults and saved lines out.
 
+mod chains;
 mod changes;
 mod choosing;
 mod faults;

@@ -1,7 +1,5 @@
 //! Planning commands on virtual servers, but for their bindings.
 
-use std::collections::BTreeSet;
-
 use sluice_balance::{Change, VserverId};
 use sluice_command::{Command, Fault, Key, Noun, Verb};
 
@@ -9,7 +7,7 @@ use crate::edit::Edit;
 use crate::object::{Listen, Vserver};
 use crate::plan::{room, without_options};
 use crate::settings::Settings;
-use crate::{Config, Plan, choosing, refusal, words};
+use crate::{Config, Plan, binding, chain, choosing, refusal, words};
 
 impl Config {
     pub(crate) fn plan_vserver(&self, command: &Command) -> Result<Plan, Fault> {
@@ -55,7 +53,11 @@ impl Config {
         plan.warnings.extend(service_type.warning());
         plan.take_options(command, &mut vserver.settings)?;
         choosing::check_backup_method(command, &vserver.settings)?;
+        chain::check_spillover(command, &vserver.settings)?;
+        self.check_backup(command, name, service_type)?;
         let idle = choosing::idle_options(command, &vserver.settings, None);
+        plan.warnings.extend(idle);
+        let idle = chain::idle_options(command, &vserver.settings);
         plan.warnings.extend(idle);
         self.put_vserver(&mut plan, None, vserver);
         Ok(plan)
@@ -66,13 +68,16 @@ impl Config {
         let mut after = before.draft();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;
-        choosing::check_backup_method(command, &after.settings)?;
-        let idle = choosing::idle_options(command, &after.settings, self.group_of(before));
-        plan.warnings.extend(idle);
         let address = command.value(Key::IpAddress);
-        if options == 0 && address.is_none() && command.arg(Key::Weight).is_none() {
+        if options == 0 && address.is_none() && !binding::is_changed(command) {
             return Err(refusal::nothing_to_set());
         }
+        choosing::check_backup_method(command, &after.settings)?;
+        chain::forget_threshold(command, &before.settings, &mut after.settings);
+        chain::check_spillover(command, &after.settings)?;
+        self.check_backup(command, &before.name, before.service_type)?;
+        plan.warnings
+            .extend(self.idle_options(command, before, &after.settings));
         if let Some(address) = address {
             if before.listen == Listen::Nowhere {
                 return Err(refusal::not_addressable(&before.name));
@@ -81,7 +86,7 @@ impl Config {
             self.check_listener(&after)?;
         }
         self.put_vserver(&mut plan, Some(before), after);
-        self.set_weight(&mut plan, before, command)?;
+        self.set_bindings(&mut plan, before, command)?;
         Ok(plan)
     }
 
@@ -89,6 +94,7 @@ impl Config {
         let before = self.find_vserver(words::name(command)?)?;
         let mut after = before.draft();
         after.settings = without_options(command, &before.settings)?;
+        chain::forget_threshold(command, &before.settings, &mut after.settings);
         let mut plan = Plan::default();
         self.put_vserver(&mut plan, Some(before), after);
         Ok(plan)
@@ -96,12 +102,11 @@ impl Config {
 
     fn rm_vservers(&self, command: &Command) -> Result<Plan, Fault> {
         let mut plan = Plan::default();
-        let mut gone = BTreeSet::new();
-        for name in words::names(command)? {
-            let vserver = self.find_vserver(name)?;
-            if !gone.insert(vserver.id) {
-                return Err(refusal::missing("name", name, "lb vserver"));
-            }
+        let names = words::names(command)?.into_iter();
+        let gone = names.map(|name| self.find_vserver(name));
+        let gone = gone.collect::<Result<Vec<_>, _>>()?;
+        self.check_no_backups(&gone)?;
+        for vserver in gone {
             plan.changes.push(Change::RemoveVserver(vserver.id));
             plan.edits.push(Edit::RemoveVserver(vserver.id));
         }
@@ -115,8 +120,24 @@ impl Config {
             let mut after = before.draft();
             after.enabled = enabled;
             self.put_vserver(&mut plan, Some(before), after);
+            if enabled {
+                // Also when it is enabled already: it may be one that stays DOWN until this.
+                plan.changes.push(Change::EnableVserver(before.id));
+            }
         }
         Ok(plan)
+    }
+
+    /// Says which options of a `set` do nothing as things are then.
+    fn idle_options(&self, command: &Command, before: &Vserver, after: &Settings) -> Vec<String> {
+        let mut idle = choosing::idle_options(command, after, self.group_of(before));
+        idle.extend(chain::idle_options(command, after));
+        if command.arg(Key::SoMethod).is_some() {
+            let bound = before.bindings.iter();
+            let bound = bound.filter_map(|binding| self.service_by_id(binding.service));
+            idle.extend(bound.filter_map(|service| chain::never_spills(after, service)));
+        }
+        idle
     }
 
     fn check_listener(&self, vserver: &Vserver) -> Result<(), Fault> {

@@ -117,7 +117,22 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(commands: Vec<Command>) -> Self {
+    /// Takes what a later line sets of an object, such as a backup further down, as if its first one did.
+    fn of(saved: Vec<Command>) -> Self {
+        let mut commands: Vec<Command> = Vec::with_capacity(saved.len());
+        for line in saved {
+            let is_same = |first: &&mut Command| {
+                first.noun == line.noun && first.value(Key::Name) == line.value(Key::Name)
+            };
+            let is_later = line.verb == Verb::Set && line.arg(Key::Name).is_some();
+            match commands.iter_mut().rev().find(is_same).filter(|_| is_later) {
+                Some(first) => {
+                    first.args.extend(line.args.into_iter().skip(1));
+                    sort_options(first);
+                }
+                None => commands.push(line),
+            }
+        }
         let map = commands
             .iter()
             .map(|command| (Id::of(command), command.clone()));
@@ -221,7 +236,13 @@ impl Walk {
             if line == object || !refers(line, object) {
                 continue;
             }
-            if line.verb == Verb::Add {
+            if line.noun == object.noun {
+                let backup = Arg {
+                    key: Key::BackupVserver,
+                    values: Vec::new(),
+                };
+                self.step(about(Verb::Unset, line, vec![backup]));
+            } else if line.verb == Verb::Add {
                 self.take_away(have, line);
             } else {
                 self.undo(line);
@@ -245,7 +266,7 @@ fn refers(line: &Command, object: &Command) -> bool {
             Some(_) | None => is(Key::ServerName),
         },
         Noun::Service => is(Key::ServiceName),
-        Noun::LbVserver => is(Key::VserverName),
+        Noun::LbVserver => is(Key::VserverName) || is(Key::BackupVserver),
         Noun::Server
         | Noun::None
         | Noun::LbParameter
@@ -288,7 +309,8 @@ fn in_place(before: &Command, after: &Command) -> Option<Vec<Command>> {
                 key,
                 values: Vec::new(),
             }),
-            None => return None,
+            // It may go with another option; if it does not, the object is made anew.
+            None => {}
         }
     }
     let mut steps = Vec::new();
@@ -329,6 +351,15 @@ fn moved(before: &Command, after: &Command) -> Option<Vec<Arg>> {
         });
     }
     Some(set)
+}
+
+/// Puts the options of a saved line into the order of the table.
+fn sort_options(saved: &mut Command) {
+    let Some(spec) = spec(saved.verb, saved.noun) else {
+        return;
+    };
+    let place = |arg: &Arg| spec.options().position(|row| row.key == arg.key);
+    saved.args.sort_by_key(place);
 }
 
 /// Returns the options of two saved lines, each once, in the order of the table.

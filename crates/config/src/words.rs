@@ -3,6 +3,7 @@
 //! The parser has checked every value against the table; a command that came another way may still
 //! lack something or hold a wrong kind of value, which is refused here and never a panic.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use sluice_command::{Arg, Command, Fault, Key, Noun, Value, Verb};
@@ -16,7 +17,7 @@ pub(crate) fn name(command: &Command) -> Result<&str, Fault> {
     word(command, Key::Name)
 }
 
-/// Returns all names the command is about.
+/// Returns all names the command is about, each of which stands once.
 pub(crate) fn names(command: &Command) -> Result<Vec<&str>, Fault> {
     words(command, Key::Name, "name")
 }
@@ -143,7 +144,12 @@ fn words<'a>(command: &'a Command, key: Key, argument: &str) -> Result<Vec<&'a s
             Err(refusal::invalid(argument, &value))
         }
     });
-    names.collect()
+    let names = names.collect::<Result<Vec<_>, _>>()?;
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(**name)) {
+        Some(name) => Err(refusal::repeated(argument, name)),
+        None => Ok(names),
+    }
 }
 
 fn word(command: &Command, key: Key) -> Result<&str, Fault> {

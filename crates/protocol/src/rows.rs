@@ -103,6 +103,12 @@ pub struct VserverRow {
     pub state: String,
     /// The state with its backups taken into account.
     pub effective_state: String,
+    /// Whether it stays DOWN until it is enabled, whatever its services are.
+    pub held_down: bool,
+    /// Whether it is UP and passes new clients on to its backup.
+    pub spilling_over: bool,
+    /// The order of services that takes the traffic; `None` where no service that is UP has one.
+    pub active_order: Option<u64>,
     /// When the state last changed, milliseconds since 1970 UTC.
     pub state_change_unix_ms: u64,
     /// How long ago that was.
@@ -134,6 +140,10 @@ pub struct BoundService {
     pub state: String,
     /// Its weight.
     pub weight: u64,
+    /// Its order.
+    pub order: Option<u64>,
+    /// Whether it takes clients only when services of a better order cannot.
+    pub standby: bool,
     /// Its slow start, while it is new on the virtual server.
     pub slow_start: Option<SlowStart>,
 }
@@ -210,6 +220,12 @@ pub struct VserverStat {
     pub hits: u64,
     pub hits_per_s: u64,
     pub refused: u64,
+    pub held_down: bool,
+    pub spilling_over: bool,
+    /// `soThreshold`, 0 where there is none.
+    pub spillover_threshold: u64,
+    pub spillover_hits: u64,
+    pub down_backup_hits: u64,
     pub request_bytes: u64,
     pub request_bytes_per_s: u64,
     pub response_bytes: u64,
@@ -303,6 +319,8 @@ pub struct BoundStat {
     pub service_type: String,
     pub state: String,
     pub weight: u64,
+    pub order: Option<u64>,
+    pub standby: bool,
     pub hits: u64,
     pub active: u64,
     pub window_bytes: u64,

@@ -1,5 +1,6 @@
 //! The rows of `show`.
 
+use sluice_balance::{Order, State, VserverStatus};
 use sluice_config::{Group, Server, Service, Vserver};
 use sluice_protocol::{
     BoundService, GroupMember, GroupRow, Row, ServerRow, ServerService, ServiceRow, VserverRow,
@@ -64,6 +65,8 @@ impl View<'_> {
                 service_type: service.service_type().name().to_owned(),
                 state: shown(binding.state),
                 weight: binding.weight.value(),
+                order: binding.order.map(Order::value),
+                standby: binding.is_standby,
                 slow_start: self.slow_start(binding),
             }
         });
@@ -73,7 +76,10 @@ impl View<'_> {
             port: vserver.listen().port().to_string(),
             service_type: vserver.service_type().name().to_owned(),
             state: shown(status.state),
-            effective_state: shown(status.state),
+            effective_state: shown(status.effective),
+            held_down: status.is_held_down,
+            spilling_over: status.is_spilling,
+            active_order: active_order(status),
             state_change_unix_ms,
             state_age_ms,
             services_total: status.bindings.len() as u64,
@@ -110,4 +116,11 @@ impl View<'_> {
             state: shown(self.vserver_status(vserver).state),
         }
     }
+}
+
+/// Returns the order that takes the traffic of a virtual server.
+fn active_order(status: &VserverStatus) -> Option<u64> {
+    let mut bindings = status.bindings.iter();
+    let found = bindings.find(|binding| binding.state == State::Up && !binding.is_standby);
+    found?.order.map(Order::value)
 }

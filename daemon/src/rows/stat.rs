@@ -2,7 +2,7 @@
 //!
 //! "Request" is towards the service, "response" from it; packets "received" are the clients'.
 
-use sluice_balance::{BindingStatus, State, VserverStatus};
+use sluice_balance::{BindingStatus, Order, State, VserverStatus};
 use sluice_config::{Server, Service, Vserver};
 use sluice_protocol::{BoundStat, PersistenceStat, Row, ServiceStat, VserverStat};
 
@@ -65,6 +65,11 @@ impl View<'_> {
             hits: status.hits,
             hits_per_s: status.hits_per_s,
             refused: status.refused,
+            held_down: status.is_held_down,
+            spilling_over: status.is_spilling,
+            spillover_threshold: vserver.spillover_threshold().unwrap_or(0),
+            spillover_hits: status.spillover_hits,
+            down_backup_hits: status.down_backup_hits,
             request_bytes: status.bytes_in,
             request_bytes_per_s: status.bytes_in_per_s,
             response_bytes: status.bytes_out,
@@ -89,6 +94,8 @@ impl View<'_> {
             service_type: service.service_type().name().to_owned(),
             state: short(binding.state),
             weight: binding.weight.value(),
+            order: binding.order.map(Order::value),
+            standby: binding.is_standby,
             hits: binding.hits,
             active: binding.active,
             window_bytes: status.window_bytes,

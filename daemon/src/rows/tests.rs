@@ -1,5 +1,7 @@
 //! Every field of a row comes from where it should: each number here is a different one.
 
+mod chains;
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
@@ -37,13 +39,17 @@ impl World {
             "bind lb group g1 v2 v1",
             "add lb group g2",
         ] {
-            let plan = plan_line(&world.config, line).unwrap().unwrap();
-            for change in &plan.changes {
-                world.engine.apply(change, at_ms(1_000));
-            }
-            world.config.commit(plan);
+            world.run(line);
         }
         world
+    }
+
+    fn run(&mut self, line: &str) {
+        let plan = plan_line(&self.config, line).unwrap().unwrap();
+        for change in &plan.changes {
+            self.engine.apply(change, at_ms(1_000));
+        }
+        self.config.commit(plan);
     }
 
     /// The snapshot with numbers in place of the zeros of a core without traffic.
@@ -73,6 +79,8 @@ impl World {
         first.hits = 402;
         first.hits_per_s = 403;
         first.refused = 404;
+        first.down_backup_hits = 416;
+        first.spillover_hits = 417;
         first.bytes_in = 405;
         first.bytes_out = 406;
         first.bytes_in_per_s = 407;
@@ -204,6 +212,8 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         service_type: text("TCP"),
         state: text(state),
         weight,
+        order: None,
+        standby: false,
         slow_start: None,
     };
     let rows = world.rows("show lb vserver v1").unwrap();
@@ -222,6 +232,9 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         service_type: text("TCP"),
         state: text("UP"),
         effective_state: text("UP"),
+        held_down: false,
+        spilling_over: false,
+        active_order: None,
         state_change_unix_ms: 999_000,
         state_age_ms: 1_000,
         services_total: 2,
@@ -315,6 +328,8 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         service_type: text("TCP"),
         state: text(state),
         weight,
+        order: None,
+        standby: false,
         hits: 0,
         active: 0,
         window_bytes: 310,
@@ -334,6 +349,11 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         hits: 402,
         hits_per_s: 403,
         refused: 404,
+        held_down: false,
+        spilling_over: false,
+        spillover_threshold: 0,
+        spillover_hits: 417,
+        down_backup_hits: 416,
         request_bytes: 405,
         response_bytes: 406,
         request_bytes_per_s: 407,

@@ -36,7 +36,7 @@ fn statistics_count_the_clients_that_stay_with_a_service() {
     let text = show(&[Row::VserverStat(stat)], Form::Single);
     let lines = "Current Persistence Sessions                      --               150000
 Hits without Session, Table Full                  --                    7
-Requests refused                                  --                    1
+Spill Over Threshold                              --                    0
 ";
     assert!(text.contains(lines), "{text}");
 }

@@ -84,8 +84,8 @@ fn names_of_what_exists_are_offered() {
 
 #[test]
 fn options_not_given_yet_are_offered() {
-    assert_offers("bind lb vserver v1 s1 ", &["-weight"]);
-    assert_offers("bind lb vserver v1 s1 -weight 3 ", &[]);
+    assert_offers("bind lb vserver v1 s1 ", &["-weight", "-order"]);
+    assert_offers("bind lb vserver v1 s1 -weight 3 -order 1 ", &[]);
     assert_offers("set server web1 ", &["-IPAddress", "-comment"]);
     assert_offers("set server web1 -comment x -", &["-IPAddress"]);
     assert_offers("unset server web1 -c", &["-comment"]);
@@ -194,7 +194,7 @@ fn a_free_value_is_explained_alone() {
     assert_eq!(at("bind lb vserver v s -weight 5"), Some(weight));
     let port = at("add service x h TCP ").expect("a port is expected");
     assert!(port.starts_with("   <port>\n"), "{port}");
-    assert_eq!(at("bind lb vserver v s -weight 5 "), None);
+    assert_eq!(at("bind lb vserver v s -weight 5 -order 1 "), None);
     assert_eq!(at("bind lb vserver v s -we"), None);
     assert_eq!(at("bind nosuch "), None);
 }

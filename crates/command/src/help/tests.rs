@@ -8,7 +8,7 @@ use crate::{catalogue, spec};
 fn a_command_is_explained_in_full() {
     assert_eq!(
         help("bind lb vserver").expect("it exists"),
-        "Usage: bind lb vserver <name> <serviceName> [-weight <n>]\n\
+        "Usage: bind lb vserver <name> <serviceName> [-weight <n>] [-order <n>]\n\
          \n\
          Binds a service to a virtual server.\n\
          \n\
@@ -21,7 +21,11 @@ fn a_command_is_explained_in_full() {
          \x20        Value: the name of an existing service.\n\
          \x20  -weight <n>\n\
          \x20        The share of the service, in proportion to the weights of the others.\n\
-         \x20        Value: 1-100. Default: 1.\n"
+         \x20        Value: 1-100. Default: 1.\n\
+         \x20  -order <n>\n\
+         \x20        Who takes traffic before it: the others stand by while one of the\n\
+         \x20        first order is UP.\n\
+         \x20        Value: 1-8192.\n"
     );
 }
 
@@ -65,7 +69,7 @@ fn a_group_a_verb_and_an_object_list_one_line_synopses() {
     assert_eq!(help("vserver"), Ok(vserver));
     assert_eq!(
         help("bind").expect("it is a verb"),
-        "bind lb vserver <name> <serviceName> [-weight <n>]\nbind lb group <name> <vServerName> ...\n"
+        "bind lb vserver <name> <serviceName> [-<option> ...]\nbind lb group <name> <vServerName> ...\n"
     );
     assert_eq!(
         help("show ns").expect("it is a verb and a group"),

@@ -1,5 +1,6 @@
 //! The table of `lb vserver`: where clients connect, and how a service is chosen for them.
 
+mod chains;
 mod choices;
 
 use std::net::Ipv4Addr;
@@ -30,7 +31,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Set,
             noun: Noun::LbVserver,
             positionals: &[once(NAME)],
-            own: &[IP_ADDRESS, SET_WEIGHT],
+            own: &[IP_ADDRESS, SET_WEIGHT, chains::SET_ORDER],
             help: "Changes a virtual server",
         },
         CommandSpec {
@@ -65,7 +66,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Bind,
             noun: Noun::LbVserver,
             positionals: &[once(NAME), once(SERVICE_NAME)],
-            own: &[BIND_WEIGHT],
+            own: &[BIND_WEIGHT, chains::BIND_ORDER],
             help: "Binds a service to a virtual server",
         },
         CommandSpec {
@@ -201,6 +202,12 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset()
         .always(),
         state("Whether it takes clients at first"),
+        chains::METHOD,
+        chains::PERSISTENCE,
+        chains::PERSISTENCE_TIMEOUT,
+        chains::HEALTH,
+        chains::THRESHOLD,
+        chains::ACTION,
         row(
             Key::DownStateFlush,
             "downStateFlush",
@@ -210,6 +217,8 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("ENABLED"))
         .set()
         .unset(),
+        chains::BACKUP,
+        chains::DISABLE_PRIMARY,
         row(
             Key::NewServiceRequest,
             "newServiceRequest",
@@ -262,6 +271,8 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("None"))
         .set()
         .unset(),
+        chains::ORDER_THRESHOLD,
+        chains::TOGGLE_ORDER,
         devno(),
     ],
     help: "An address where clients connect, and how a service is chosen for them",

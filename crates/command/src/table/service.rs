@@ -220,6 +220,15 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset()
         .always()
         .no_effect("bytes are passed on unchanged"),
+        row(
+            Key::MaxBandwidth,
+            "maxBandwidth",
+            MAX_BANDWIDTH,
+            "The most traffic both ways at which it gets another connection; 0 is no limit",
+        )
+        .default(Default::Integer(0))
+        .set()
+        .unset(),
         state("Whether it takes part at first"),
         row(
             Key::DownStateFlush,
@@ -294,6 +303,11 @@ const MAX_CLIENT: Kind = Kind::Integer {
     min: 0,
     max: 4_294_967_294,
     unit: "connections",
+};
+const MAX_BANDWIDTH: Kind = Kind::Integer {
+    min: 0,
+    max: 4_294_967_287,
+    unit: "kbit/s",
 };
 const MAX_REQ: Kind = Kind::Integer {
     min: 0,

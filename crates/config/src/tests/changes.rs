@@ -186,7 +186,6 @@ fn what_is_set_to_what_it_is_changes_nothing() {
         "unset lb vserver v1 -lbMethod",
         "enable server web1",
         "enable service s1",
-        "enable lb vserver v1",
     ] {
         let changes = planned(&config, line).changes;
         assert_eq!(changes, [], "{line}");

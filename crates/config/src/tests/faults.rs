@@ -109,7 +109,6 @@ fn every_refusal_has_its_text_and_changes_nothing() {
         // all or nothing
         ("rm server nope web1", "258 No such resource [name, nope]"),
         ("rm lb vserver v1 nope", "258 No such resource [name, nope]"),
-        ("rm lb vserver v1 v1", "258 No such resource [name, v1]"),
         // what does not fit together
         ("rm server web1", "315 Resource in use [service s1, u1]"),
         (

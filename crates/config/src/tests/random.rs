@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use sluice_balance::{Change, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
+use sluice_balance::{
+    Change, Order, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight,
+};
 
 use super::saved::reloaded;
 use crate::{Config, plan_line};
@@ -14,8 +16,11 @@ use crate::{Config, plan_line};
 struct Told {
     sessions: u32,
     services: BTreeMap<ServiceId, ServiceSettings>,
-    vservers: BTreeMap<VserverId, (VserverSettings, Vec<(ServiceId, Weight)>)>,
+    vservers: BTreeMap<VserverId, (VserverSettings, Vec<Bound>)>,
 }
+
+/// A bound service.
+type Bound = (ServiceId, Weight, Option<Order>);
 
 impl Told {
     fn hear(&mut self, change: Change) {
@@ -29,7 +34,7 @@ impl Told {
             }
             Change::RemoveService(id) => {
                 let bound = self.vservers.values().flat_map(|(_, bindings)| bindings);
-                assert!(bound.into_iter().all(|(service, _)| *service != id));
+                assert!(bound.into_iter().all(|(service, ..)| *service != id));
                 assert!(self.services.remove(&id).is_some());
             }
             Change::AddVserver(id, settings) => {
@@ -49,30 +54,48 @@ impl Told {
             Change::Bind(bind) => {
                 assert!(self.services.contains_key(&bind.service));
                 self.bindings(bind.vserver)
-                    .push((bind.service, bind.weight));
+                    .push((bind.service, bind.weight, bind.order));
             }
             Change::SetWeight(bind) => {
                 let mut bindings = self.bindings(bind.vserver).iter_mut();
-                let known = bindings.find(|(service, _)| *service == bind.service);
-                known.unwrap().1 = bind.weight;
+                let known = bindings.find(|(service, ..)| *service == bind.service);
+                let known = known.unwrap();
+                let told = (bind.service, bind.weight, bind.order);
+                assert_ne!(*known, told);
+                *known = told;
             }
             Change::Unbind(vserver, service) => {
                 let bindings = self.bindings(vserver);
-                let place = bindings.iter().position(|(bound, _)| *bound == service);
+                let place = bindings.iter().position(|(bound, ..)| *bound == service);
                 bindings.remove(place.unwrap());
             }
         }
     }
 
-    fn bindings(&mut self, vserver: VserverId) -> &mut Vec<(ServiceId, Weight)> {
+    fn bindings(&mut self, vserver: VserverId) -> &mut Vec<Bound> {
         &mut self.vservers.get_mut(&vserver).unwrap().1
+    }
+
+    /// Every chain of backups ends, and is there to its end.
+    fn check_chains(&self) {
+        for (settings, _) in self.vservers.values() {
+            let mut next = settings.backup.vserver;
+            let mut steps = 0;
+            while let Some(id) = next {
+                let backup = &self.vservers[&id].0;
+                assert_eq!(backup.protocol, settings.protocol);
+                steps += 1;
+                assert!(steps < self.vservers.len(), "a chain is a circle");
+                next = backup.backup.vserver;
+            }
+        }
     }
 
     fn of(config: &Config) -> Self {
         let services = config.services();
         let vservers = config.vservers().map(|vserver| {
             let bindings = vserver.bindings().iter();
-            let bindings = bindings.map(|binding| (binding.service, binding.weight));
+            let bindings = bindings.map(|binding| (binding.service, binding.weight, binding.order));
             (
                 vserver.id(),
                 (config.core_of_vserver(vserver), bindings.collect()),
@@ -92,7 +115,7 @@ impl Told {
 fn line() -> impl Strategy<Value = String> {
     let server = || prop::sample::select(vec!["h1", "h2", "\"h 3\"", "10.0.0.1", "2001:db8::1"]);
     let service = || prop::sample::select(vec!["s1", "s2", "s3", "\"s 4\"", "s_5"]);
-    let vserver = || prop::sample::select(vec!["v1", "v2", "v#3"]);
+    let vserver = || prop::sample::select(vec!["v1", "v2", "v#3", "v4"]);
     let address = || prop::sample::select(vec!["10.0.0.1", "10.0.0.2", "2001:db8::1"]);
     let listen = || prop::sample::select(vec!["", "0.0.0.0 0", "* 80", ":: 80", "10.0.0.9 80"]);
     let protocol = || prop::sample::select(vec!["TCP", "UDP"]);
@@ -109,6 +132,18 @@ fn line() -> impl Strategy<Value = String> {
             .prop_map(|(v, t, l, o, state)| format!("add lb vserver {v} {t} {l} {o} {state}")),
         6 => (vserver(), service(), 1_u8..=100)
             .prop_map(|(v, s, w)| format!("bind lb vserver {v} {s} -weight {w}")),
+        3 => (vserver(), service(), 1_u8..=3)
+            .prop_map(|(v, s, o)| format!("bind lb vserver {v} {s} -order {o}")),
+        1 => (vserver(), service(), service(), 1_u8..=3)
+            .prop_map(|(v, a, b, o)| format!("set lb vserver {v} -order {o} {a} -weight {o} {b}")),
+        3 => (vserver(), vserver(), protocol(), chain_option())
+            .prop_map(|(v, b, t, o)| format!("add lb vserver {v} {t} -backupVServer {b} {o}")),
+        4 => (vserver(), vserver(), chain_option())
+            .prop_map(|(v, b, o)| format!("set lb vserver {v} -backupVServer {b} {o}")),
+        3 => (vserver(), chain_option())
+            .prop_map(|(v, o)| format!("set lb vserver {v} {o}")),
+        1 => vserver().prop_map(|v| format!("unset lb vserver {v} -backupVServer -soMethod")),
+        1 => vserver().prop_map(|v| format!("rm lb vserver {v}")),
         2 => (vserver(), service()).prop_map(|(v, s)| format!("unbind lb vserver {v} {s}")),
         1 => (vserver(), service(), 1_u8..=100)
             .prop_map(|(v, s, w)| format!("set lb vserver {v} -weight {w} {s}")),
@@ -154,6 +189,7 @@ fn service_option() -> impl Strategy<Value = &'static str> {
         "-CustomServerID \"\\\"None\\\"\"",
         "-appflowLog DISABLED",
         "-hashId 12",
+        "-maxBandwidth 1000",
     ])
 }
 
@@ -174,6 +210,22 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "-newServiceRequest 4",
         "-newServiceRequestUnit PERCENT",
         "-downStateFlush DISABLED -comment q{a \"b\"}",
+    ])
+}
+
+fn chain_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "-disablePrimaryOnDown ENABLED",
+        "-soMethod CONNECTION -soThreshold 9 -soPersistence ENABLED -soPersistenceTimeOut 60",
+        "-soMethod CONNECTION",
+        "-soMethod DYNAMICCONNECTION -soBackupAction ACCEPT",
+        "-soMethod BANDWIDTH -soThreshold 100000 -soBackupAction REDIRECT",
+        "-soMethod HEALTH -soThreshold 50",
+        "-soMethod NONE -soBackupAction DROP",
+        "-soThreshold 7",
+        "-healthThreshold 40 -toggleOrder DESCENDING",
+        "-orderThreshold 2",
     ])
 }
 
@@ -229,6 +281,7 @@ proptest! {
                 }
                 config.commit(plan);
                 prop_assert_eq!(&told, &Told::of(&config), "after {}", line);
+                told.check_chains();
             }
         }
         prop_assert_eq!(reloaded(&config), config);
