@@ -95,6 +95,7 @@ impl Config {
         let mut after = before.draft();
         after.settings = without_options(command, &before.settings)?;
         chain::forget_threshold(command, &before.settings, &mut after.settings);
+        chain::check_spillover(command, &after.settings)?;
         let mut plan = Plan::default();
         self.put_vserver(&mut plan, Some(before), after);
         Ok(plan)

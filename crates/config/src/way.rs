@@ -296,9 +296,12 @@ fn in_place(before: &Command, after: &Command) -> Option<Vec<Command>> {
     let mut unset = Vec::new();
     let saved = spec(before.verb, before.noun)?;
     let keys = keys(saved, before, after);
+    let differs = |key| before.arg(key) != after.arg(key);
     for key in keys.into_iter().filter(|key| *key != Key::State) {
         let (old, new) = (before.arg(key), after.arg(key));
-        if old == new {
+        // The threshold of a spillover is that of its method, though the number be the same.
+        let is_of_other = key == Key::SoThreshold && differs(Key::SoMethod);
+        if old == new && !(is_of_other && new.is_some()) {
             continue;
         }
         // Options of one line can depend on each other, so all that can are set together.
@@ -389,20 +392,26 @@ fn about(verb: Verb, saved: &Command, options: Vec<Arg>) -> Command {
     )
 }
 
-/// Returns the command that gives a binding another weight, if nothing else differs.
+/// Returns the command that gives a binding another weight and order, if nothing else differs and it has
+/// an order then that had one before.
 fn rebound(before: &Command, after: &Command) -> Option<Command> {
+    let changeable = [Key::Weight, Key::Order];
     let rest = |command: &Command| -> Vec<Arg> {
-        let args = command.args.iter().filter(|arg| arg.key != Key::Weight);
+        let args = command.args.iter();
+        let args = args.filter(|arg| !changeable.contains(&arg.key));
         args.cloned().collect()
     };
-    let row = spec(Verb::Set, before.noun)?.option(Key::Weight)?;
     if rest(before) != rest(after) {
         return None;
     }
-    let saved = spec(before.verb, before.noun)?.option(Key::Weight)?;
-    let weight = after.arg(Key::Weight).cloned();
-    let mut weight = weight.or_else(|| default(saved, before))?;
-    weight.key = row.key;
-    weight.values.push(after.value(Key::ServiceName)?.clone());
-    Some(about(Verb::Set, before, vec![weight]))
+    let saved = spec(before.verb, before.noun)?;
+    let service = after.value(Key::ServiceName)?;
+    let differs = |key: &Key| before.arg(*key) != after.arg(*key);
+    let set = changeable.into_iter().filter(differs).map(|key| {
+        let arg = after.arg(key).cloned();
+        let mut arg = arg.or_else(|| default(saved.option(key)?, before))?;
+        arg.values.push(service.clone());
+        Some(arg)
+    });
+    Some(about(Verb::Set, before, set.collect::<Option<_>>()?))
 }

@@ -239,6 +239,10 @@ fn a_spillover_has_the_threshold_of_its_method() {
         core(&config).backup.spillover,
         spillover(SpilloverMethod::Connections(6000))
     );
+    assert_eq!(
+        refused(&config, "unset lb vserver v1 -soThreshold"),
+        missing
+    );
     run(&mut config, "set lb vserver v1 -soMethod DYNAMICCONNECTION");
     assert_eq!(
         refused(&config, "set lb vserver v1 -soThreshold 5"),

@@ -139,3 +139,37 @@ fn differences_are_lines_of_the_one_and_of_the_other() {
     assert_eq!(first.differences(&order), []);
     assert_eq!(Config::new().differences(&Config::new()), []);
 }
+
+#[test]
+fn backups_spillovers_and_orders_change_in_place() {
+    let lines = |rest: &[&str]| {
+        let objects = [
+            "add service s1 10.0.0.1 TCP 80",
+            "add lb vserver v1 TCP",
+            "add lb vserver v2 TCP",
+            "add lb vserver v3 TCP",
+        ];
+        configured(&[&objects, rest].concat())
+    };
+    let from = lines(&[
+        "set lb vserver v1 -backupVServer v2 -disablePrimaryOnDown ENABLED",
+        "set lb vserver v2 -backupVServer v3 -soMethod CONNECTION -soThreshold 50",
+        "set lb vserver v3 -soMethod BANDWIDTH -soThreshold 7",
+        "bind lb vserver v1 s1 -order 1 -weight 2",
+    ]);
+    let to = lines(&[
+        "set lb vserver v3 -backupVServer v2 -soMethod DYNAMICCONNECTION",
+        "set lb vserver v2 -backupVServer v1 -soMethod HEALTH -soThreshold 50",
+        "bind lb vserver v1 s1 -order 2 -weight 3",
+    ]);
+    for (from, to) in [(&from, &to), (&to, &from), (&from, &lines(&[]))] {
+        let way = from.way_to(to);
+        assert!(way.arrives);
+        let commands: Vec<String> = way.commands.iter().map(sluice_command::render).collect();
+        let remakes = |line: &String| line.starts_with("rm") || line.starts_with("add");
+        assert!(!commands.iter().any(remakes), "{commands:?}");
+        let mut walked = from.clone();
+        walked.commit(way.plan);
+        assert_eq!(walked.differences(to), []);
+    }
+}

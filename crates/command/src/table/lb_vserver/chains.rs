@@ -43,7 +43,8 @@ pub(super) const THRESHOLD: ArgSpec = row(
     },
     "How much it takes before it spills over, or with HEALTH how much of it has to be UP not to",
 )
-.set();
+.set()
+.unset();
 
 pub(super) const PERSISTENCE: ArgSpec = row(
     Key::SoPersistence,
