@@ -53,6 +53,43 @@ fn a_new_service_is_held_back_shown_and_let_go() {
 }
 
 #[test]
+fn a_startup_factor_serves_in_turn_and_says_so_until_its_requests_are_given_out() {
+    let services = [TcpService::echo(), TcpService::echo()];
+    let daemon = Daemon::start();
+    let listen = free_address();
+    daemon.ok("set lb parameter -startupRRFactor 3");
+    daemon.ok(&format!(
+        "add lb vserver v1 TCP {} {} -lbMethod LEASTCONNECTION",
+        listen.ip(),
+        listen.port()
+    ));
+    for (name, service) in ["s1", "s2"].into_iter().zip(&services) {
+        let (ip, port) = (service.address().ip(), service.address().port());
+        daemon.ok(&format!("add service {name} {ip} TCP {port}"));
+        daemon.ok(&format!("bind lb vserver v1 {name}"));
+    }
+    let current = "\tConfigured Method: LEASTCONNECTION\n\
+                   \tCurrent Method: Round Robin, Reason: A new service is bound\t\
+                   BackupMethod: ROUNDROBIN\n\
+                   \tRequests left of Round Robin: 6\n";
+    let shown = daemon.ok("show lb vserver v1");
+    assert!(shown.contains(current), "{shown}");
+    for _ in 0..6 {
+        let mut client = TcpStream::connect(listen).expect("the daemon listens");
+        client.write_all(b"x").expect("the daemon reads");
+        client.read_exact(&mut [0]).expect("a service answers");
+    }
+    let accepted = services.each_ref().map(TcpService::accepted);
+    assert_eq!(accepted, [3, 3]);
+    let shown = daemon.ok("show lb vserver v1");
+    assert!(
+        shown.contains("\tConfigured Method: LEASTCONNECTION\tBackupMethod"),
+        "{shown}"
+    );
+    assert!(!shown.contains("Round Robin,"), "{shown}");
+}
+
+#[test]
 fn a_restart_with_a_saved_configuration_ramps_nothing() {
     let daemon = Daemon::start();
     for line in [

@@ -6,7 +6,7 @@ mod persistence;
 use super::*;
 use sluice_protocol::{
     BoundService, BoundStat, ConfigStatus, ServerRow, ServerService, ServiceRow, ServiceStat,
-    SlowStart, VserverRow, VserverStat,
+    SlowStart, StartupRoundRobin, VserverRow, VserverStat,
 };
 use std::collections::BTreeMap;
 
@@ -53,6 +53,7 @@ fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
             ("newServiceRequestIncrementInterval", "5"),
         ]),
         group: None,
+        startup: None,
         bound,
     }
 }
@@ -143,6 +144,22 @@ fn a_method_is_shown_with_its_backup_and_what_it_hashes() {
         lines("ROUNDROBIN"),
         "\tConfigured Method: ROUNDROBIN\tBackupMethod: NONE\n"
     );
+}
+
+#[test]
+fn a_start_up_round_robin_is_shown_as_the_method_in_force() {
+    let mut row = vserver(None);
+    row.startup = Some(StartupRoundRobin {
+        reason: "Bound service's state changed to UP".to_owned(),
+        requests_left: 12,
+    });
+    let text = show(&[Row::Vserver(row)], Form::Single);
+    let lines = "\tConfigured Method: LEASTBANDWIDTH\n\
+                 \tCurrent Method: Round Robin, Reason: Bound service's state changed to UP\t\
+                 BackupMethod: ROUNDROBIN\n\
+                 \tRequests left of Round Robin: 12\n\
+                 \tMode: IP\n";
+    assert!(text.contains(lines), "{text}");
 }
 
 #[test]

@@ -54,7 +54,9 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             )),
             Some(format!(" {} (Active)", row.services_active)),
         ],
-        method(settings),
+        configured_method(row),
+        method(row),
+        startup(row),
         hash_masks(settings),
         vec![Some("Mode: IP".to_owned())],
         persistence(settings),
@@ -138,19 +140,33 @@ pub(crate) fn comment(settings: &BTreeMap<String, String>) -> Option<String> {
         .map(|comment| format!("Comment: \"{comment}\""))
 }
 
-fn method(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+/// The configured method has a line of its own while another one is in force.
+fn configured_method(row: &VserverRow) -> Vec<Option<String>> {
+    let method = option(&row.settings, "Configured Method: ", "lbMethod");
+    vec![method.filter(|_| row.startup.is_some())]
+}
+
+fn method(row: &VserverRow) -> Vec<Option<String>> {
+    let settings = &row.settings;
     let Some(method) = settings.get("lbMethod") else {
         return Vec::new();
     };
+    let in_force = row.startup.as_ref().map_or_else(
+        || format!("Configured Method: {method}"),
+        |startup| format!("Current Method: Round Robin, Reason: {}", startup.reason),
+    );
     let backup = match settings.get("backupLBMethod") {
         _ if method == "ROUNDROBIN" => "NONE",
         Some(backup) => backup,
         None => "ROUNDROBIN",
     };
-    vec![
-        Some(format!("Configured Method: {method}")),
-        Some(format!("BackupMethod: {backup}")),
-    ]
+    vec![Some(in_force), Some(format!("BackupMethod: {backup}"))]
+}
+
+/// How much of the start-up round robin is left: a line of our own.
+fn startup(row: &VserverRow) -> Vec<Option<String>> {
+    let left = row.startup.as_ref().map(|startup| startup.requests_left);
+    vec![left.map(|left| format!("Requests left of Round Robin: {left}"))]
 }
 
 /// What is hashed of an address: a line of our own, with the methods that look at one.

@@ -211,4 +211,7 @@ pub enum Change {
     Unbind(VserverId, ServiceId),
     /// All virtual servers together may have this many persistence entries. Those that exist stay.
     SetPersistenceLimit(u32),
+    /// After a change, a virtual server whose method compares a number gives out so many requests
+    /// for each of its services in turn, unless it has a slow start; 0 is off. This is such a change.
+    SetStartupFactor(u32),
 }

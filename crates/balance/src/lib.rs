@@ -110,6 +110,11 @@
 //! no deadline: a choice, a change and a status first go through the time that has passed. After a
 //! start, [`Engine::handle_booted`] says that what was loaded is not new.
 //!
+//! # Start-up round robin
+//!
+//! Apart from that, [`Change::SetStartupFactor`] lets virtual servers whose method compares a number
+//! begin in turn after a change; see [`StartupStatus`].
+//!
 //! # Persistence
 //!
 //! Where clients stick to a service, what they stick to decides before the method; see
@@ -184,6 +189,9 @@ pub use persistence::{
     PersistenceFilter, PersistenceKey, PersistenceKind, PersistencePage, PersistenceRow,
     PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
-pub use snapshot::{BindingStatus, RampStatus, ServiceStatus, Snapshot, State, VserverStatus};
+pub use snapshot::{
+    BindingStatus, RampStatus, ServiceStatus, Snapshot, StartupReason, StartupStatus, State,
+    VserverStatus,
+};
 pub use time::Instant;
 pub use token::{Token, TokenRange, TokenRangeError};

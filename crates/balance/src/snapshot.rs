@@ -117,8 +117,34 @@ pub struct VserverStatus {
     pub packets_out: u64,
     /// Its persistence, if it has one.
     pub persistence: Option<PersistenceStatus>,
+    /// Its start-up round robin, while it serves its services in turn in place of its method.
+    pub startup: Option<StartupStatus>,
     /// Its services in bind order.
     pub bindings: Vec<BindingStatus>,
+}
+
+/// The start-up round robin of a virtual server at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartupStatus {
+    /// What began it.
+    pub reason: StartupReason,
+    /// Requests that are still to be given out in turn.
+    pub left: u64,
+}
+
+/// What begins a start-up round robin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StartupReason {
+    /// The virtual server was enabled.
+    VserverEnabled,
+    /// It has another method.
+    MethodChanged,
+    /// A service that it binds came UP.
+    ServiceUp,
+    /// A service was bound.
+    ServiceBound,
+    /// The factor was changed.
+    FactorChanged,
 }
 
 /// One service of one virtual server at one moment.

@@ -25,6 +25,12 @@ impl Parameter {
         u32::try_from(sessions).expect(TABLE)
     }
 
+    /// Returns the requests per service that are given out in turn after a change.
+    pub(crate) fn startup_factor(&self) -> u32 {
+        let factor = self.settings.number(Key::StartupRrFactor);
+        u32::try_from(factor).expect(TABLE)
+    }
+
     /// Returns how a virtual server hashes that looks at these bits of an address.
     pub(crate) fn hash(&self, mask: AddressMask) -> HashSettings {
         let fingers = self.settings.number(Key::LbHashFingers);
@@ -123,6 +129,10 @@ impl Config {
         if before.sessions() != after.sessions() {
             let limit = Change::SetPersistenceLimit(after.sessions());
             plan.changes.push(limit);
+        }
+        if before.startup_factor() != after.startup_factor() {
+            let factor = Change::SetStartupFactor(after.startup_factor());
+            plan.changes.push(factor);
         }
         for vserver in self.vservers() {
             let group = self.group_of(vserver);

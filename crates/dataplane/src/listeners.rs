@@ -180,7 +180,8 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::SetWeight(_)
             | Change::Unbind(..)
             | Change::EnableVserver(_)
-            | Change::SetPersistenceLimit(_) => {}
+            | Change::SetPersistenceLimit(_)
+            | Change::SetStartupFactor(_) => {}
         }
     }
     wanted

@@ -19,6 +19,6 @@ pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{
     BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, ParameterRow, PersistenceStat,
-    PersistentSession, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, UdpStat,
-    VserverRow, VserverStat,
+    PersistentSession, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart,
+    StartupRoundRobin, UdpStat, VserverRow, VserverStat,
 };

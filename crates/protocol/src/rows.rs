@@ -121,8 +121,19 @@ pub struct VserverRow {
     pub settings: BTreeMap<String, String>,
     /// The lb group it is in, whose persistence is its own then.
     pub group: Option<String>,
+    /// Its start-up round robin, while that is in force.
+    pub startup: Option<StartupRoundRobin>,
     /// The bound services, when one virtual server was asked for; else `None`.
     pub bound: Option<Vec<BoundService>>,
+}
+
+/// A virtual server that serves in turn in place of its method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartupRoundRobin {
+    /// What began it, in the words of the reference.
+    pub reason: String,
+    /// Requests still to be given out in turn.
+    pub requests_left: u64,
 }
 
 /// A bound service.

@@ -1,9 +1,10 @@
 //! The rows of `show`.
 
-use sluice_balance::{Order, State, VserverStatus};
+use sluice_balance::{Order, StartupReason, StartupStatus, State, VserverStatus};
 use sluice_config::{Group, Server, Service, Vserver};
 use sluice_protocol::{
-    BoundService, GroupMember, GroupRow, Row, ServerRow, ServerService, ServiceRow, VserverRow,
+    BoundService, GroupMember, GroupRow, Row, ServerRow, ServerService, ServiceRow,
+    StartupRoundRobin, VserverRow,
 };
 
 use super::{View, shown, up};
@@ -89,6 +90,7 @@ impl View<'_> {
                 .config
                 .group_of(vserver)
                 .map(|group| group.name().to_owned()),
+            startup: status.startup.map(startup),
             bound: detail.then(|| bound.collect()),
         })
     }
@@ -123,4 +125,18 @@ fn active_order(status: &VserverStatus) -> Option<u64> {
     let mut bindings = status.bindings.iter();
     let found = bindings.find(|binding| binding.state == State::Up && !binding.is_standby);
     found?.order.map(Order::value)
+}
+
+fn startup(status: StartupStatus) -> StartupRoundRobin {
+    let reason = match status.reason {
+        StartupReason::VserverEnabled => "Vserver is Enabled",
+        StartupReason::MethodChanged => "LB method has changed",
+        StartupReason::ServiceUp => "Bound service's state changed to UP",
+        StartupReason::ServiceBound => "A new service is bound",
+        StartupReason::FactorChanged => "Startup RR factor has changed",
+    };
+    StartupRoundRobin {
+        reason: reason.to_owned(),
+        requests_left: status.left,
+    }
 }

@@ -241,6 +241,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         services_active: 1,
         settings: row.settings.clone(),
         group: Some(text("g1")),
+        startup: None,
         bound: Some(vec![
             BoundService {
                 slow_start: Some(slow_start()),

@@ -8,8 +8,8 @@ use super::Engine;
 use crate::service::{Service, ends_flows};
 use crate::vserver::{Binding, Vserver};
 use crate::{
-    Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, State,
-    VserverId, VserverSettings,
+    Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, StartupReason,
+    State, VserverId, VserverSettings,
 };
 
 impl Engine {
@@ -36,6 +36,7 @@ impl Engine {
             Change::SetWeight(bind) => self.set_weight(bind, now),
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
+            Change::SetStartupFactor(factor) => self.set_startup_factor(*factor),
         }
         for vserver in self.vservers.values_mut() {
             vserver.index.reset();
@@ -91,8 +92,16 @@ impl Engine {
         self.close_flows(None, Some(id));
     }
 
+    fn set_startup_factor(&mut self, factor: u32) {
+        self.startup_factor = factor;
+        for vserver in self.vservers.values_mut() {
+            vserver.set_startup_factor(factor);
+        }
+    }
+
     fn add_vserver(&mut self, id: VserverId, settings: &VserverSettings, now: Instant) {
-        let vserver = Vserver::new(settings.clone(), now);
+        let mut vserver = Vserver::new(settings.clone(), now);
+        vserver.set_startup_factor(self.startup_factor);
         let former = self.vservers.insert(id, vserver);
         assert!(former.is_none(), "virtual server {} exists already", id.0);
         self.join_persistence(id, now);
@@ -123,7 +132,10 @@ impl Engine {
     }
 
     fn enable_vserver(&mut self, id: VserverId, now: Instant) {
-        self.vservers.get_mut(&id).expect(PLANNED).is_held_down = false;
+        let vserver = self.vservers.get_mut(&id).expect(PLANNED);
+        if std::mem::take(&mut vserver.is_held_down) {
+            vserver.start_up(StartupReason::VserverEnabled);
+        }
         self.update_vserver(id, now);
     }
 
@@ -161,6 +173,7 @@ impl Engine {
             ramp: None,
         });
         vserver.start_ramp(bind.service, &self.services, now);
+        vserver.start_up(StartupReason::ServiceBound);
         self.services.at_mut(slot).bound_by.push(bind.vserver);
         self.update_vserver(bind.vserver, now);
     }
@@ -192,11 +205,14 @@ impl Engine {
         self.update_vserver(id, now);
     }
 
-    /// Starts or drops the slow start of a service whose state has become `state`.
+    /// Starts or drops what new services get, for a service whose state has become `state`.
     fn update_ramp(&mut self, id: VserverId, service: ServiceId, state: State, now: Instant) {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         match state {
-            State::Up => vserver.start_ramp(service, &self.services, now),
+            State::Up => {
+                vserver.start_ramp(service, &self.services, now);
+                vserver.start_up(StartupReason::ServiceUp);
+            }
             State::Down | State::OutOfService => vserver.drop_ramp(service),
         }
     }

@@ -52,6 +52,8 @@ pub struct Engine {
     flows: Flows,
     dice: Dice,
     indexing: Indexing,
+    /// Requests per service that are given out in turn after a change; 0 is off.
+    startup_factor: u32,
     /// Room for the candidates of a choice, kept so that a choice allocates nothing.
     scratch: Vec<Candidate>,
 }
@@ -79,6 +81,7 @@ impl Engine {
             flows: Flows::default(),
             dice: Dice::new(seed),
             indexing: Indexing::default(),
+            startup_factor: 0,
             scratch: Vec::new(),
         }
     }

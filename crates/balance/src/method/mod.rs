@@ -270,6 +270,11 @@ impl Chooser {
         }
     }
 
+    /// Begins a new round.
+    pub(crate) fn restart_round(&mut self) {
+        self.round.restart();
+    }
+
     /// Notes that a service joined, last in bind order.
     pub(crate) fn bind(&mut self) {
         self.round.bind();

@@ -142,7 +142,7 @@ impl Vserver {
             Some(Honour::Bypass) => keeps_entry = true,
             Some(Honour::Rebind) | None => {}
         }
-        let rule = Rule::new(&self.settings, question.flow);
+        let rule = self.rule(question.flow);
         let mut search = Search {
             rule,
             terms,
@@ -158,6 +158,7 @@ impl Vserver {
             next += 1;
         }
         let position = position.ok_or(Denial::Full)?;
+        self.count_startup();
         Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
     }
 

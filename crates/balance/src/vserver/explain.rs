@@ -28,7 +28,7 @@ impl Vserver {
     ) -> Asked {
         let by_method = chosen.filter(|chosen| chosen.rule == ChosenBy::Method);
         let scene = Scene {
-            gauge: self.gauge(Rule::new(&self.settings, question.flow), question),
+            gauge: self.gauge(self.rule(question.flow), question),
             services,
             question,
             limits_lifted: by_method

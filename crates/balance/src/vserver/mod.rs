@@ -12,6 +12,7 @@ mod index;
 mod orders;
 mod ramps;
 mod spillover;
+mod startup;
 mod sticky;
 
 use std::sync::Arc;
@@ -25,12 +26,13 @@ use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Recent, Totals};
 use crate::services::{Services, Slot};
 use crate::{
-    Bind, BindingStatus, Counters, Diversion, Instant, Order, Percent, ServiceId, State, VserverId,
-    VserverSettings, VserverStatus, Weight,
+    Bind, BindingStatus, Counters, Diversion, Instant, Order, Percent, ServiceId, StartupReason,
+    State, VserverId, VserverSettings, VserverStatus, Weight,
 };
 
 pub(crate) use choice::{Chosen, Denial, Question, Thresholds};
 pub(crate) use index::{Index, Indexing};
+use startup::Startup;
 
 /// All that the core keeps of a virtual server.
 #[derive(Clone, Debug)]
@@ -55,6 +57,7 @@ pub(crate) struct Vserver {
     /// Made by the first choice that needs it.
     hash_table: Option<Arc<Table>>,
     pub(crate) index: Index,
+    startup: Startup,
     /// Of its flows that were answered, whichever service did.
     pub(crate) times: AverageTime,
     since: Instant,
@@ -109,6 +112,7 @@ impl Vserver {
             sequence: Vec::new(),
             hash_table: None,
             index: Index::default(),
+            startup: Startup::default(),
             times: AverageTime::default(),
             since: now,
             rates: Rates::new(),
@@ -125,6 +129,13 @@ impl Vserver {
         }
         self.is_held_down &= self.settings.enabled && self.stays_down();
         self.retune_ramps(&former, services, now);
+        if former.method != self.settings.method {
+            self.start_up(StartupReason::MethodChanged);
+        } else if self.settings.enabled && !former.enabled {
+            self.start_up(StartupReason::VserverEnabled);
+        } else {
+            self.check_startup();
+        }
     }
 
     /// Adds a service, last in bind order.
@@ -233,6 +244,7 @@ impl Vserver {
             packets_in: self.counters.packets_in(),
             packets_out: self.counters.packets_out(),
             persistence: None,
+            startup: self.startup(),
             bindings: self.show_bindings(services, per_second.hits),
         }
     }

@@ -19,6 +19,7 @@ mod random_method;
 mod rig;
 mod round_robin;
 mod slow_start;
+mod startup;
 mod states;
 mod tables;
 mod window;

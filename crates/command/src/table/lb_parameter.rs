@@ -108,8 +108,7 @@ pub(super) static LB_PARAMETER: NounSpec = NounSpec {
         )
         .default(Default::Integer(0))
         .set()
-        .unset()
-        .no_effect("newServiceRequest of a virtual server brings services in slowly"),
+        .unset(),
         row(
             Key::MonitorSkipMaxClient,
             "monitorSkipMaxClient",

@@ -91,15 +91,28 @@ fn a_bound_service_stays_where_it_may_not_go() {
 }
 
 #[test]
+fn the_startup_factor_is_one_change_and_warns_of_nothing() {
+    let mut config = configured(SITE);
+    let plan = run(&mut config, "set lb parameter -startupRRFactor 5");
+    assert_eq!(plan.changes, [Change::SetStartupFactor(5)]);
+    assert_eq!(plan.warnings, [""; 0]);
+    assert_eq!(config.render()[6], "set lb parameter -startupRRFactor 5");
+    let same = planned(&config, "set lb parameter -startupRRFactor 5");
+    assert_eq!(same.changes, []);
+    let plan = run(&mut config, "unset lb parameter -startupRRFactor");
+    assert_eq!(plan.changes, [Change::SetStartupFactor(0)]);
+    assert_eq!(config, configured(SITE));
+}
+
+#[test]
 fn what_does_nothing_is_kept_and_says_so() {
     let mut config = configured(&[]);
-    let line = "set lb parameter -consolidatedLConn NO -startupRRFactor 5 -undefAction RESET";
+    let line = "set lb parameter -consolidatedLConn NO -maxPipelineNat 5 -undefAction RESET";
     assert_eq!(
         run(&mut config, line).warnings,
         [
             "-consolidatedLConn has no effect here [they are always counted together]",
-            "-startupRRFactor has no effect here [newServiceRequest of a virtual server brings \
-             services in slowly]",
+            "-maxPipelineNat has no effect here [requests of a session are not counted]",
             "-undefAction has no effect here [there are no rules]",
         ]
     );

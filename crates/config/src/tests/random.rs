@@ -15,6 +15,7 @@ use crate::{Config, plan_line};
 #[derive(Debug, PartialEq)]
 struct Told {
     sessions: u32,
+    startup_factor: u32,
     services: BTreeMap<ServiceId, ServiceSettings>,
     vservers: BTreeMap<VserverId, (VserverSettings, Vec<Bound>)>,
 }
@@ -50,6 +51,10 @@ impl Told {
             Change::SetPersistenceLimit(sessions) => {
                 assert_ne!(self.sessions, sessions);
                 self.sessions = sessions;
+            }
+            Change::SetStartupFactor(factor) => {
+                assert_ne!(self.startup_factor, factor);
+                self.startup_factor = factor;
             }
             Change::Bind(bind) => {
                 assert!(self.services.contains_key(&bind.service));
@@ -103,6 +108,7 @@ impl Told {
         });
         Self {
             sessions: config.objects.parameter.sessions(),
+            startup_factor: config.objects.parameter.startup_factor(),
             services: services
                 .map(|service| (service.id(), config.core_of(service)))
                 .collect(),

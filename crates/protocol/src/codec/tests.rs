@@ -10,7 +10,7 @@ use super::*;
 use crate::{
     BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, Hello, ParameterRow,
     PersistenceStat, PersistentSession, Reply, Request, Row, ServerRow, ServerService, ServiceRow,
-    ServiceStat, SlowStart, VERSION, VserverRow, VserverStat,
+    ServiceStat, SlowStart, StartupRoundRobin, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -200,6 +200,10 @@ fn vserver_row() -> VserverRow {
         services_active: 1,
         settings: settings(),
         group: Some("g1".to_owned()),
+        startup: Some(StartupRoundRobin {
+            reason: "A new service is bound".to_owned(),
+            requests_left: 7,
+        }),
         bound: Some(vec![BoundService {
             name: "s1".to_owned(),
             address: "10.0.0.1".to_owned(),

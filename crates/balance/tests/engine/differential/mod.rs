@@ -16,7 +16,7 @@ use sluice_balance::{Change, CloseReason, Method, RampUnit, ServiceId, SlowStart
 use crate::rig::{Rig, V, bind, vserver};
 
 use ramp::Rule;
-use reference::{Member, Reference};
+use reference::{Member, Reference, compares};
 
 /// Services of a case; each is bound or not.
 const SERVICES: u32 = 5;
@@ -68,6 +68,9 @@ enum Op {
         unit: RampUnit,
         seconds: u64,
     },
+    StartupFactor {
+        factor: u32,
+    },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -92,6 +95,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (service(), weight()).prop_map(|(service, weight)| Op::Weight { service, weight }),
         1 => (rate, unit, 0..=3_u64)
             .prop_map(|(rate, unit, seconds)| Op::SlowStart { rate, unit, seconds }),
+        1 => (0..=3_u32).prop_map(|factor| Op::StartupFactor { factor }),
     ]
 }
 
@@ -118,6 +122,7 @@ impl Bench {
     fn new(method: Method) -> Self {
         let mut rig = Rig::new(method, &[]);
         let mut reference = Reference::default();
+        reference.compares = compares(method);
         for service in 1..=SERVICES {
             rig.add_service(service);
             reference.sample();
@@ -182,6 +187,9 @@ impl Bench {
                     (true, true) => {
                         reference.forgive(service);
                         reference.start_ramp(service);
+                        if reference.is_bound(service) {
+                            reference.start_up();
+                        }
                     }
                     (_, false) => drop(reference.ramps.remove(&service)),
                     (false, true) => {}
@@ -199,6 +207,13 @@ impl Bench {
                 unit,
                 seconds,
             } => self.set_slow_start(rate, unit, seconds),
+            Op::StartupFactor { factor } => {
+                rig.apply(Change::SetStartupFactor(factor));
+                reference.sample();
+                if std::mem::replace(&mut reference.factor, factor.into()) != factor.into() {
+                    reference.start_up();
+                }
+            }
         }
     }
 
@@ -267,6 +282,8 @@ impl Bench {
             let is_silent = self.reference.is_silent(service);
             assert_eq!(row.stands_behind, is_silent, "service {service}");
         }
+        let left = shown.vservers[0].startup.map_or(0, |startup| startup.left);
+        assert_eq!(left, self.reference.in_turn);
         let rule = self.reference.rule;
         for row in &shown.vservers[0].bindings {
             let ramp = row

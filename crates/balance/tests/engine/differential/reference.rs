@@ -36,6 +36,11 @@ pub(super) struct Reference {
     pub(super) log: Vec<(u32, u64, u64)>,
     /// Time of a sample, and how much of the log lay before it.
     samples: Vec<(u64, usize)>,
+    /// Whether the method compares a number.
+    pub(super) compares: bool,
+    /// Requests per service that are served in turn after a change, and how many are left.
+    pub(super) factor: u64,
+    pub(super) in_turn: u64,
     pub(super) rule: Rule,
     pub(super) ramps: BTreeMap<u32, Ramp>,
 }
@@ -92,6 +97,12 @@ impl Reference {
         let able = if lifted { able } else { within };
         let chosen = match method {
             Method::RoundRobin => self.pick_in_turn(&able, lifted),
+            _ if self.in_turn > 0 => {
+                self.in_turn -= 1;
+                let chosen = self.pick_in_turn(&able, lifted);
+                self.last = Some(chosen);
+                chosen
+            }
             Method::Random => self.pick_at_random(&able),
             _ => self.pick_least(method, &able),
         };
@@ -146,6 +157,24 @@ impl Reference {
         let point = number as f64 / 2_f64.powi(64) * weights.iter().sum::<f64>();
         let reaches = |count: &usize| weights[..*count].iter().sum::<f64>() > point;
         able[(1..able.len()).find(reaches).unwrap_or(able.len()) - 1]
+    }
+
+    /// A change after which the method says little.
+    pub(super) fn start_up(&mut self) {
+        let is_on = self.compares && self.rule.rate == 0;
+        let requests = self.factor * self.bound.len() as u64;
+        if is_on && requests > 0 && self.in_turn == 0 {
+            self.served.clear();
+            let is_last = |(service, _): &(u32, u64)| Some(*service) == self.last;
+            let behind = self
+                .bound
+                .iter()
+                .position(is_last)
+                .map_or(0, |last| last + 1);
+            let rest = self.bound[behind..].iter();
+            self.pass = rest.map(|(service, _)| *service).collect();
+        }
+        self.in_turn = if is_on { requests } else { 0 };
     }
 
     fn pick_in_turn(&mut self, able: &[u32], lifted: bool) -> u32 {
@@ -265,15 +294,21 @@ impl Reference {
         *own = even.max(*own);
     }
 
+    pub(super) fn is_bound(&self, service: u32) -> bool {
+        self.bound.iter().any(|(bound, _)| *bound == service)
+    }
+
     pub(super) fn start_ramp(&mut self, service: u32) {
-        let is_bound = self.bound.iter().any(|(bound, _)| *bound == service);
-        if self.rule.rate > 0 && is_bound && !self.members[&service].disabled {
+        if self.rule.rate > 0 && self.is_bound(service) && !self.members[&service].disabled {
             self.ramps.insert(service, Ramp::new());
         }
     }
 
     pub(super) fn set_rule(&mut self, rule: Rule) {
         let old = std::mem::replace(&mut self.rule, rule);
+        if rule.rate > 0 {
+            self.in_turn = 0;
+        }
         if rule.rate == 0 {
             for (service, _) in self.bound.clone() {
                 if self.ramps.contains_key(&service) {
@@ -295,6 +330,7 @@ impl Reference {
         self.pass.push(service);
         self.served.remove(&service);
         self.start_ramp(service);
+        self.start_up();
     }
 
     pub(super) fn unbind(&mut self, service: u32) {
@@ -314,6 +350,6 @@ impl Reference {
 }
 
 /// Whether the method compares a number of each service.
-fn compares(method: Method) -> bool {
+pub(super) fn compares(method: Method) -> bool {
     !matches!(method, Method::RoundRobin | Method::Random)
 }
