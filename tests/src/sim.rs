@@ -4,7 +4,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sluice_balance::{CloseReason, Engine, FlowKey, Instant, Refusal, Selection};
+use sluice_balance::{
+    CloseReason, Engine, FlowKey, Instant, Refusal, Selection, VserverId, VserverStatus,
+};
 use sluice_command::Fault;
 use sluice_config::{Config, Service, Vserver};
 
@@ -90,13 +92,20 @@ impl Sim {
     /// # Panics
     /// When there is no such virtual server.
     pub fn connect(&mut self, vserver: &str) -> Result<Selection, Refusal> {
+        self.connect_from([192, 0, 2, 1], vserver)
+    }
+
+    /// Lets a client of this address connect from a new port.
+    ///
+    /// # Errors
+    /// [`Refusal`] when no service can be chosen.
+    ///
+    /// # Panics
+    /// When there is no such virtual server.
+    pub fn connect_from(&mut self, client: [u8; 4], vserver: &str) -> Result<Selection, Refusal> {
         self.clients = self.clients.wrapping_add(1);
-        let client = SocketAddr::from(([192, 0, 2, 1], self.clients));
-        let id = self
-            .config
-            .vserver(vserver)
-            .map(Vserver::id)
-            .expect("the virtual server exists");
+        let client = SocketAddr::from((client, self.clients));
+        let id = self.id(vserver);
         let flow = FlowKey {
             src: client,
             dst: SocketAddr::from(([198, 51, 100, 1], 80)),
@@ -138,6 +147,21 @@ impl Sim {
         service
             .map(|service| Service::name(service).to_owned())
             .expect("the service exists")
+    }
+
+    /// Shows a virtual server.
+    ///
+    /// # Panics
+    /// When there is no such virtual server.
+    pub fn status(&mut self, vserver: &str) -> VserverStatus {
+        let id = self.id(vserver);
+        let status = self.engine.vserver_status(id, self.now);
+        status.expect("the engine has heard of it")
+    }
+
+    fn id(&self, vserver: &str) -> VserverId {
+        let vserver = self.config.vserver(vserver);
+        vserver.map(Vserver::id).expect("the virtual server exists")
     }
 
     /// Returns the running configuration.
