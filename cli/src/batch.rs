@@ -8,19 +8,22 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use sluice_command::{Command, Fault, Key, catalogue};
+use sluice_command::{Command, Fault, Key, LINE_MAX, catalogue, foreign};
+use sluice_config::Skips;
 
 use crate::escape::escape;
 use crate::output::Output;
 use crate::runner::{Place, Runner, Step, print_fault};
 
 /// How many commands were run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// All of them.
     pub(crate) commands: u64,
     /// Those that failed.
     pub(crate) failed: u64,
+    /// Those of features that are not here.
+    pub(crate) skips: Skips,
 }
 
 /// Runs all lines of `source`, which errors call `name`, and prints the summary.
@@ -32,6 +35,7 @@ pub(crate) fn run(
 ) -> Step {
     let mut tally = Tally::default();
     let step = run_lines(runner, source, name, Echo::Off, &mut tally, output);
+    print_skips(&tally, output);
     output.err(&format!(
         "{} commands, {} failed\n",
         tally.commands, tally.failed
@@ -81,7 +85,10 @@ pub(crate) fn run_nested(
         return Err(Fault::new(catalogue::OUTFILE).with_details(problem.to_string()));
     }
     match ended? {
-        Step::Done | Step::Failed => verdict(name, tally),
+        Step::Done | Step::Failed => {
+            print_skips(&tally, output);
+            verdict(name, &tally)
+        }
         step @ (Step::Quit | Step::NoDaemon | Step::Interrupted) => Ok(step),
     }
 }
@@ -105,7 +112,13 @@ fn repeat(
     Ok(Step::Done)
 }
 
-fn verdict(name: &str, tally: Tally) -> Result<Step, Fault> {
+fn print_skips(tally: &Tally, output: &mut Output) {
+    if let Some(summary) = tally.skips.summary() {
+        output.err(&format!("{}\n", escape(&summary)));
+    }
+}
+
+fn verdict(name: &str, tally: &Tally) -> Result<Step, Fault> {
     if tally.failed == 0 {
         return Ok(Step::Done);
     }
@@ -147,6 +160,10 @@ fn run_lines(
                 }
                 runner.run_text(&line, place, output)
             }
+            Ok(Next::Skipped(feature)) => {
+                tally.skips.add(&feature);
+                Step::Done
+            }
             Ok(Next::Bad(fault)) => {
                 print_fault(&fault, None, place, output);
                 Step::Failed
@@ -183,45 +200,37 @@ enum Next {
     /// Blank, or a comment.
     Nothing,
     Bad(Fault),
+    /// About this feature, which is not here.
+    Skipped(String),
     End,
 }
 
 fn next_line(source: &mut dyn BufRead, number: u64) -> io::Result<Next> {
     let mut bytes = Vec::new();
-    source.take(LINE_MAX + 1).read_until(b'\n', &mut bytes)?;
+    // One byte more than a line may have, and its end.
+    let most = LINE_MAX as u64 + 2;
+    source.take(most).read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
         return Ok(Next::End);
     }
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
-    } else if bytes.len() as u64 > LINE_MAX {
+    } else if bytes.len() as u64 == most {
         source.skip_until(b'\n')?;
-        let details = format!("more than {LINE_MAX} bytes");
-        return Ok(Next::Bad(
-            Fault::new(catalogue::FILE_LINE_TOO_LONG).with_details(details),
-        ));
     }
-    if number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.drain(..BYTE_ORDER_MARK.len());
-    }
-    Ok(match String::from_utf8(bytes) {
-        Ok(line) => {
-            let line = line.trim_end_matches([' ', '\t', '\r']);
-            match line.trim_start_matches([' ', '\t']).chars().next() {
-                None | Some('#') => Next::Nothing,
-                Some(_) => Next::Line(line.to_owned()),
-            }
-        }
-        Err(error) => Next::Bad(not_utf8(&error)),
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
+    let line = sluice_command::line(number, &bytes);
+    let next = match line.text {
+        Ok(text) => match text.trim_start_matches([' ', '\t']).chars().next() {
+            None | Some('#') => return Ok(Next::Nothing),
+            Some(_) => Next::Line(text),
+        },
+        Err(fault) => Next::Bad(fault),
+    };
+    Ok(match foreign(&String::from_utf8_lossy(line.bytes)) {
+        Some(feature) => Next::Skipped(feature),
+        None => next,
     })
-}
-
-fn not_utf8(error: &std::string::FromUtf8Error) -> Fault {
-    let (bytes, valid) = (error.as_bytes(), error.utf8_error().valid_up_to());
-    let column = String::from_utf8_lossy(&bytes[..valid]).chars().count() + 1;
-    Fault::new(catalogue::INVALID_CHARACTER)
-        .with_details(format!("column {column}, byte 0x{:02X}", bytes[valid]))
-        .with_hint("the file is not UTF-8 here")
 }
 
 fn open(name: &str) -> Result<BufReader<File>, Fault> {
@@ -248,8 +257,3 @@ fn create(outfile: &str, source: &str) -> Result<File, Fault> {
 
 /// Deep enough for files of files, and far from any stack's end.
 const NESTING_MAX: usize = 8;
-
-/// A line of the longest command is some hundred bytes; one that long is no command.
-const LINE_MAX: u64 = 64 * 1024;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

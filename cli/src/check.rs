@@ -1,25 +1,32 @@
 //! `--check`: reads and plans a configuration file without a daemon, as the daemon would at its
 //! start.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
 use sluice_config::{LineFault, LineReport, Report, Verdict, check_file};
 
-use crate::escape::escape;
+use crate::escape::{escape, escape_json};
 use crate::output::Output;
 use crate::runner::{Place, column, print_fault, print_warning};
 
 /// Checks the file at `path` (`-` is standard input), prints what is wrong with it and returns the
 /// exit status: 0 clean or with warnings, 1 with errors, 2 unreadable.
-pub(crate) fn run(path: &Path, output: &mut Output) -> ExitCode {
+pub(crate) fn run(path: &Path, json: bool, output: &mut Output) -> ExitCode {
     let name = path.to_string_lossy();
     match read(path) {
         Ok(bytes) => {
             let report = check_file(&bytes);
-            print(&report, &name, output);
+            if json {
+                let document = document(&report, &name).to_string();
+                output.out(&format!("{}\n", escape_json(&document)));
+            } else {
+                print(&report, &name, output);
+            }
             ExitCode::from(u8::from(report.failed() > 0))
         }
         Err(error) => {
@@ -32,7 +39,10 @@ pub(crate) fn run(path: &Path, output: &mut Output) -> ExitCode {
     }
 }
 
+/// A warning that many lines give is printed for the first of them; what is skipped is summed up.
 fn print(report: &Report, name: &str, output: &mut Output) {
+    let mut seen = BTreeSet::new();
+    let mut again: u64 = 0;
     for line in &report.lines {
         let place = Place::File {
             name,
@@ -41,19 +51,78 @@ fn print(report: &Report, name: &str, output: &mut Output) {
         match &line.verdict {
             Verdict::Done(warnings) => {
                 for warning in warnings {
-                    print_warning(warning, place, output);
+                    if seen.insert(warning) {
+                        print_warning(warning, place, output);
+                    } else {
+                        again += 1;
+                    }
                 }
             }
+            Verdict::Skipped(_) => {}
             Verdict::Error(fault) => {
                 print_fault(fault.fault(), fault_column(line, fault), place, output);
             }
         }
     }
-    output.err(&format!(
-        "{} commands, {} failed\n",
-        report.lines.len(),
-        report.failed()
-    ));
+    if again > 0 {
+        output.err(&format!(
+            "{again} warnings more say the same of other lines\n"
+        ));
+    }
+    let skips = report.skipped();
+    if let Some(summary) = skips.summary() {
+        output.err(&format!("{}\n", escape(&summary)));
+    }
+    let (lines, failed) = (report.lines.len() as u64, report.failed() as u64);
+    let runs = lines - failed - skips.total();
+    if runs > 0 {
+        let warned = report.warned();
+        output.err(&format!("{runs} run, {warned} of them with warnings\n"));
+    }
+    output.err(&format!("{lines} commands, {failed} failed\n"));
+}
+
+/// Returns the report for scripts: one object a line that holds a command, and what they come to.
+fn document(report: &Report, name: &str) -> Value {
+    let lines = report.lines.iter().map(line_document);
+    let skips = report.skipped();
+    let (total, failed) = (report.lines.len() as u64, report.failed() as u64);
+    json!({
+        "file": name,
+        "lines": lines.collect::<Vec<_>>(),
+        "summary": {
+            "commands": total,
+            "run": total - failed - skips.total(),
+            "warned": report.warned(),
+            "skipped": skips.total(),
+            "skipped_by_feature": skips.by_feature(),
+            "failed": failed,
+        },
+    })
+}
+
+fn line_document(line: &LineReport) -> Value {
+    let mut document = json!({ "line": line.number, "text": line.text });
+    match &line.verdict {
+        Verdict::Done(warnings) if warnings.is_empty() => document["verdict"] = json!("ok"),
+        Verdict::Done(warnings) => {
+            document["verdict"] = json!("warning");
+            document["warnings"] = json!(warnings);
+        }
+        Verdict::Skipped(feature) => {
+            document["verdict"] = json!("skipped");
+            document["feature"] = json!(feature);
+        }
+        Verdict::Error(refused) => {
+            let fault = refused.fault();
+            document["verdict"] = json!("error");
+            document["code"] = json!(fault.code);
+            document["error"] = json!(fault.to_string());
+            document["column"] = json!(fault_column(line, refused));
+            document["hints"] = json!(fault.hints);
+        }
+    }
+    document
 }
 
 fn fault_column(line: &LineReport, fault: &LineFault) -> Option<usize> {

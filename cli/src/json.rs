@@ -71,6 +71,7 @@ mod tests {
             saved_unix_ms: Some(2),
             unsaved: true,
             boot_failures: Vec::new(),
+            skipped: std::collections::BTreeMap::new(),
         });
         let parsed: Value = serde_json::from_str(&document(&[status])).unwrap();
         assert_eq!(parsed["system_unix_ms"], Value::from(u64::MAX));

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args, output: &mut Output) -> ExitCode {
     if let Some(path) = &args.check {
-        return check::run(path, output);
+        return check::run(path, args.json, output);
     }
     let mode = Mode {
         json: args.json,

@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use sluice_command::{Fault, Line, lines};
-use sluice_config::{Config, LateLine, LineFault, Loader, Plan, plan_line};
+use sluice_command::{Fault, Line, Verb, lines, parse};
+use sluice_config::{Config, LateLine, LineFault, Loader, Plan, Reading, plan_line};
 use sluice_dataplane::Dataplane;
 use thiserror::Error;
 
 use crate::controller::carry_out;
 use crate::log;
-use crate::ns_conf::{FailedLine, NsConf};
+use crate::ns_conf::{FailedLine, NsConf, SkippedLine};
 use crate::save::Fingerprint;
 
 /// Why there is nothing to boot from.
@@ -48,90 +48,146 @@ pub(crate) fn load(
     let bytes = read(&path)?;
     let known = bytes.as_deref().map(Fingerprint::of);
     let bytes = bytes.unwrap_or_default();
-    let originals = originals(&bytes);
-    let mut failed = Vec::new();
-    let mut not_loaded = Vec::new();
+    let mut boot = Boot {
+        path: &path,
+        config,
+        dataplane,
+        wished: None,
+        failed: Vec::new(),
+        skipped: Vec::new(),
+    };
     let mut loader = Loader::default();
-    for Line { number, text } in lines(&bytes) {
-        if let Some(original) = FailedLine::written_as(originals[number - 1]) {
-            not_loaded.push((number, original));
+    let mut not_loaded = Vec::new();
+    for line in lines(&bytes) {
+        if let Some(original) = FailedLine::written_as(line.bytes) {
+            not_loaded.push((line.number, original));
             continue;
         }
-        match run_line(&mut loader, number, text, config, dataplane) {
-            Ok(warnings) => {
-                warn(&path, number, &warnings);
-                let late = loader.handle_done();
-                failed.extend(run_late(&path, late, config, dataplane));
-            }
-            Err(fault) => failed.push(FailedLine {
-                number,
-                text: originals[number - 1].to_vec(),
-                fault,
-            }),
+        let read = loader.read(boot.config, &line);
+        if boot.run(&line, read) {
+            boot.run_late(loader.handle_done());
         }
     }
-    failed.extend(run_late(&path, loader.finish(), config, dataplane));
-    dataplane.handle_booted();
+    boot.run_late(loader.finish());
+    boot.dataplane.handle_booted();
+    let Boot {
+        config,
+        mut failed,
+        skipped,
+        ..
+    } = boot;
     // Now that everything is there that may be in their way.
     for (number, original) in not_loaded {
         failed.push(FailedLine::read_back(number, original, config));
     }
     failed.sort_by_key(|line| line.number);
-    Ok(NsConf::loaded(path, known, failed, config))
+    let ns_conf = NsConf::loaded(path.clone(), known, (failed, skipped), config);
+    if let Some(summary) = ns_conf.skips().summary() {
+        log::line(&format!("{}: {summary}", path.display()));
+    }
+    Ok(ns_conf)
 }
 
-fn run_line(
-    loader: &mut Loader,
-    number: usize,
-    text: Result<String, Fault>,
-    config: &mut Config,
-    dataplane: &mut Dataplane,
-) -> Result<Vec<String>, Fault> {
-    let planned = loader.plan(config, number, &text?);
-    carry_out_line(planned, config, dataplane)
+/// A file that is being loaded.
+struct Boot<'a> {
+    path: &'a Path,
+    config: &'a mut Config,
+    dataplane: &'a mut Dataplane,
+    /// The configuration if every address could be had; `None` as long as every one could.
+    wished: Option<Config>,
+    failed: Vec<FailedLine>,
+    skipped: Vec<SkippedLine>,
 }
 
-/// Runs the rest of lines that have taken effect; returns what failed of it.
-fn run_late(
-    path: &Path,
-    late: Vec<LateLine>,
-    config: &mut Config,
-    dataplane: &mut Dataplane,
-) -> Vec<FailedLine> {
-    let mut failed = Vec::new();
-    for LateLine { number, text } in late {
-        let planned = plan_line(config, &text);
-        match carry_out_line(planned, config, dataplane) {
-            Ok(warnings) => warn(path, number, &warnings),
-            Err(fault) => failed.push(FailedLine {
-                number,
-                text: text.into_bytes(),
-                fault,
-            }),
+impl Boot<'_> {
+    /// Runs a line that was read; tells whether it has taken effect.
+    fn run(&mut self, line: &Line<'_>, read: Result<Reading, LineFault>) -> bool {
+        let plan = match read {
+            Ok(Reading::Nothing) => return false,
+            Ok(Reading::Skipped(feature)) => {
+                self.skipped.push(SkippedLine {
+                    feature,
+                    text: line.bytes.to_vec(),
+                });
+                return false;
+            }
+            Ok(Reading::Plan(plan)) => Ok(plan),
+            Err(refused) => Err(refused.fault().clone()),
+        };
+        let text = line.text.as_deref().unwrap_or_default();
+        self.carry_out(line.number, text, line.bytes, plan)
+    }
+
+    /// Runs the rest of lines that have taken effect.
+    fn run_late(&mut self, late: Vec<LateLine>) {
+        for LateLine { number, text } in late {
+            let plan = match plan_line(self.config, &text) {
+                Ok(plan) => Ok(plan.unwrap_or_default()),
+                Err(refused) => Err(refused.fault().clone()),
+            };
+            self.carry_out(number, &text, text.as_bytes(), plan);
         }
     }
-    failed
-}
 
-fn carry_out_line(
-    planned: Result<Option<Plan>, LineFault>,
-    config: &mut Config,
-    dataplane: &mut Dataplane,
-) -> Result<Vec<String>, Fault> {
-    let planned = planned.map_err(|refused| refused.fault().clone())?;
-    planned.map_or(Ok(Vec::new()), |plan| carry_out(plan, config, dataplane))
-}
+    fn carry_out(
+        &mut self,
+        number: usize,
+        text: &str,
+        original: &[u8],
+        plan: Result<Plan, Fault>,
+    ) -> bool {
+        let is_allowed = plan.is_ok();
+        match plan.and_then(|plan| carry_out(plan, self.config, self.dataplane)) {
+            Ok(warnings) => {
+                self.wish(text);
+                self.warn(number, &warnings);
+                true
+            }
+            Err(fault) => {
+                if is_allowed && self.wished.is_none() {
+                    // It is the system that refuses, and lines that build on this one fail with it.
+                    self.wished = Some(self.config.clone());
+                }
+                let again = builds(text) && self.wish(text);
+                self.failed.push(FailedLine {
+                    number,
+                    text: original.to_vec(),
+                    fault,
+                    again,
+                });
+                false
+            }
+        }
+    }
 
-fn warn(path: &Path, number: usize, warnings: &[String]) {
-    for warning in warnings {
-        log::line(&format!("{}:{number}: Warning: {warning}", path.display()));
+    /// Does what a line says in the configuration as it would be; tells whether it can be done there.
+    fn wish(&mut self, text: &str) -> bool {
+        let Some(wished) = &mut self.wished else {
+            return false;
+        };
+        match plan_line(wished, text) {
+            Ok(Some(plan)) => {
+                wished.commit(plan);
+                true
+            }
+            Ok(None) | Err(_) => false,
+        }
+    }
+
+    fn warn(&self, number: usize, warnings: &[String]) {
+        for warning in warnings {
+            log::line(&format!(
+                "{}:{number}: Warning: {warning}",
+                self.path.display()
+            ));
+        }
     }
 }
 
-/// Returns the bytes of each line as they stand in the file.
-fn originals(bytes: &[u8]) -> Vec<&[u8]> {
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    bytes.split(|byte| *byte == b'\n').collect()
+/// Tells whether a line only ever adds to what is there.
+fn builds(text: &str) -> bool {
+    let command = parse(text).ok().flatten();
+    command.is_some_and(|command| matches!(command.verb, Verb::Add | Verb::Bind))
 }
 
 /// Returns the bytes of the file; `None` when there is none.
@@ -162,8 +218,6 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, BootError> {
 
 /// A hundred bytes each for half a million lines; stops a device given by mistake from filling memory.
 const FILE_MAX: u64 = 64 << 20;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[cfg(test)]
 mod tests {
@@ -355,6 +409,93 @@ mod tests {
         assert_eq!(Booted::from(&path).ns_conf.failures().len(), 1);
     }
 
+    /// A file whose virtual server `v1` cannot have its address as long as the listener lives.
+    fn without_its_address(path: &Path) -> std::net::TcpListener {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let text = format!(
+            "add service s1 127.0.0.1 TCP 9\nadd lb vserver v1 TCP 127.0.0.1 {port}\n\
+             set lb vserver v1 -comment c\nbind lb vserver v1 s1 -weight 3\n"
+        );
+        fs::write(path, text).unwrap();
+        taken
+    }
+
+    #[test]
+    fn what_failed_for_want_of_an_address_is_tried_again_with_what_builds_on_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let taken = without_its_address(&path);
+        for _ in 0..2 {
+            let mut booted = Booted::from(&path);
+            assert_eq!(booted.ns_conf.failures().len(), 3);
+            assert!(booted.ns_conf.failures()[0].contains("Address already in use"));
+            assert_eq!(booted.save(), None);
+            let text = fs::read_to_string(&path).unwrap();
+            let (_, kept) = text.split_once("tries them again.\n").unwrap();
+            let mut kept = kept.lines();
+            assert!(
+                kept.next()
+                    .unwrap()
+                    .starts_with("add lb vserver v1 TCP 127.0.0.1 ")
+            );
+            assert_eq!(kept.next(), Some("bind lb vserver v1 s1 -weight 3"));
+            kept.next().unwrap();
+            // What changes an object could change another one by then.
+            assert_eq!(
+                kept.next(),
+                Some("# not loaded: set lb vserver v1 -comment c")
+            );
+            // The numbers are those of the file, and in the order of the lines.
+            for failure in booted.ns_conf.failures() {
+                let rest = failure
+                    .strip_prefix(&format!("{}:", path.display()))
+                    .unwrap();
+                let number: usize = rest.split(':').next().unwrap().parse().unwrap();
+                assert!(
+                    text.lines().nth(number - 1).unwrap().contains("v1"),
+                    "{failure}"
+                );
+            }
+        }
+        drop(taken);
+        let booted = Booted::from(&path);
+        assert_eq!(booted.ns_conf.failures().len(), 1);
+        assert_eq!(booted.config.vserver("v1").unwrap().bindings().len(), 1);
+    }
+
+    #[test]
+    fn what_would_be_tried_again_is_not_when_its_object_is_another_one_by_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let _taken = without_its_address(&path);
+        let mut booted = Booted::from(&path);
+        booted.run("add lb vserver v1 TCP");
+        assert_eq!(booted.save(), None);
+        let booted = Booted::from(&path);
+        assert_eq!(booted.config.vserver("v1").unwrap().bindings().len(), 0);
+        assert_eq!(booted.ns_conf.failures().len(), 2);
+    }
+
+    #[test]
+    fn lines_of_features_that_are_not_here_are_kept_as_they_are_and_stop_no_save() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ns.conf");
+        let file = b"add  cs vserver c HTTP\r\nadd server a 10.0.0.1\nbind ssl vserver \xff \"x\n";
+        fs::write(&path, file).unwrap();
+        for _ in 0..2 {
+            let mut booted = Booted::from(&path);
+            assert_eq!(booted.ns_conf.failures(), [""; 0]);
+            let plain = command("save ns config");
+            let save = booted.ns_conf.start_save(&booted.config, &plain).unwrap();
+            save.write().unwrap();
+            let saved = b"add server a 10.0.0.1\n\
+                # These lines are about features that are not here. They are kept as they are.\n\
+                add  cs vserver c HTTP\r\nbind ssl vserver \xff \"x\n";
+            assert_eq!(fs::read(&path).unwrap(), saved);
+        }
+    }
+
     #[test]
     fn save_warns_of_a_file_that_somebody_else_has_changed() {
         let folder = tempfile::tempdir().unwrap();
@@ -382,15 +523,6 @@ mod tests {
         assert_eq!(second.save(), None, "it is as it was loaded");
         booted.run("add server c 10.0.0.4");
         assert_eq!(booted.save(), None, "the same text loses nothing");
-    }
-
-    #[test]
-    fn originals_are_numbered_like_the_lines() {
-        let bytes = b"\xef\xbb\xbfone\r\n\ntwo \xff\nthree";
-        let originals = originals(bytes);
-        let numbers: Vec<_> = lines(bytes).iter().map(|line| line.number).collect();
-        assert_eq!(numbers, [1, 2, 3, 4]);
-        assert_eq!(originals, [&b"one\r"[..], b"", b"two \xff", b"three"]);
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl Controller {
         }
         self.go_to(&Config::new())?;
         if command.text(Key::Level) != Some("basic") {
-            self.ns_conf.forget_failures();
+            self.ns_conf.forget_lines();
         }
         self.ns_conf
             .note_change(&self.config, command, SystemTime::now());

@@ -5,12 +5,15 @@
 //! another place, or beside other lines, it could do what it did not do before. So it is written back as
 //! it was, byte for byte, but in a comment after the running configuration; each start reads it back
 //! from there and reports it, until the operator runs it, makes what it would have made or deletes it.
+//! Two kinds of lines are written back as commands: those about features that are not here, which do
+//! nothing wherever they stand, and those that failed for want of an address alone, which add something
+//! or bind to it and are tried again.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sluice_command::{Command, Fault, FaultKind, Key, catalogue, parse};
-use sluice_config::{Config, plan_line};
+use sluice_command::{Command, Fault, FaultKind, Key, Verb, catalogue, parse};
+use sluice_config::{Config, Skips, plan_line};
 use sluice_protocol::ConfigStatus;
 
 use crate::faults;
@@ -26,6 +29,17 @@ pub(crate) struct FailedLine {
     pub(crate) text: Vec<u8>,
     /// Why it failed.
     pub(crate) fault: Fault,
+    /// Whether it failed for nothing but an address that could not be had: the next start tries it again.
+    pub(crate) again: bool,
+}
+
+/// A line of the file about a feature that is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedLine {
+    /// The feature.
+    pub(crate) feature: String,
+    /// Its bytes without the line feed.
+    pub(crate) text: Vec<u8>,
 }
 
 impl FailedLine {
@@ -50,6 +64,7 @@ impl FailedLine {
             number,
             text: text.to_vec(),
             fault,
+            again: false,
         }
     }
 }
@@ -61,6 +76,7 @@ pub(crate) struct NsConf {
     /// What the file held when it was last loaded or saved; `None` when there was none.
     known: Option<Fingerprint>,
     failed: Vec<FailedLine>,
+    skipped: Vec<SkippedLine>,
     /// The lines of the running configuration when it was last loaded or saved, in order of the alphabet:
     /// in which order they stand changes nothing.
     saved: Vec<String>,
@@ -92,17 +108,18 @@ impl Save {
 
 impl NsConf {
     /// Describes a file with the text `known`, from which `config` has just been loaded but for the
-    /// `failed` lines.
+    /// `failed` and the `skipped` lines.
     pub(crate) fn loaded(
         path: PathBuf,
         known: Option<Fingerprint>,
-        failed: Vec<FailedLine>,
+        (failed, skipped): (Vec<FailedLine>, Vec<SkippedLine>),
         config: &Config,
     ) -> Self {
         Self {
             path,
             known,
             failed,
+            skipped,
             saved: sorted(config.render()),
             changed_at: None,
             saved_at: None,
@@ -125,8 +142,18 @@ impl NsConf {
     }
 
     /// Forgets the lines that do not run.
-    pub(crate) fn forget_failures(&mut self) {
+    pub(crate) fn forget_lines(&mut self) {
         self.failed.clear();
+        self.skipped.clear();
+    }
+
+    /// Returns the lines that were skipped, by feature.
+    pub(crate) fn skips(&self) -> Skips {
+        let mut skips = Skips::default();
+        self.skipped
+            .iter()
+            .for_each(|line| skips.add(&line.feature));
+        skips
     }
 
     /// Returns the lines that failed, as a person reads them.
@@ -168,7 +195,7 @@ impl NsConf {
         }
         self.saving = true;
         let running = config.render();
-        let (text, moved) = self.text(&running);
+        let (text, moved) = self.text(config, &running);
         Ok(Save {
             path: self.path.clone(),
             text,
@@ -211,6 +238,7 @@ impl NsConf {
             saved_unix_ms: self.saved_at.map(unix_ms),
             unsaved: sorted(config.render()) != self.saved,
             boot_failures: self.failures(),
+            skipped: self.skips().by_feature().clone(),
         }
     }
 
@@ -232,24 +260,63 @@ impl NsConf {
     }
 
     /// Returns the text of the file, and the number that each failed line has now and in the text.
-    fn text(&self, running: &[String]) -> (Vec<u8>, Vec<(usize, usize)>) {
-        let mut text = Vec::new();
-        for line in running {
-            text.extend_from_slice(line.as_bytes());
-            text.push(b'\n');
+    fn text(&self, config: &Config, running: &[String]) -> (Vec<u8>, Vec<(usize, usize)>) {
+        let mut text = Text::default();
+        running
+            .iter()
+            .for_each(|line| text.push(b"", line.as_bytes()));
+        if !self.skipped.is_empty() {
+            text.push(SKIPPED, b"");
         }
+        self.skipped
+            .iter()
+            .for_each(|line| text.push(b"", &line.text));
+        let (again, never): (Vec<_>, Vec<_>) = self.tried_again(config);
         let mut moved = Vec::new();
-        if !self.failed.is_empty() {
-            text.extend_from_slice(SECTION);
+        for (section, mark, lines) in [(AGAIN, &b""[..], again), (SECTION, NOT_LOADED, never)] {
+            if !lines.is_empty() {
+                text.push(section, b"");
+            }
+            for line in lines {
+                text.push(mark, &line.text);
+                moved.push((line.number, text.lines));
+            }
         }
-        let before = text.iter().filter(|byte| **byte == b'\n').count();
-        for (index, line) in self.failed.iter().enumerate() {
-            moved.push((line.number, before + index + 1));
-            text.extend_from_slice(NOT_LOADED);
-            text.extend_from_slice(&line.text);
-            text.push(b'\n');
-        }
-        (text, moved)
+        (text.bytes, moved)
+    }
+
+    /// Returns the failed lines that the next start may run again, and those that it must not. What an
+    /// operator has changed meanwhile may be in the way of the first, or give them another meaning.
+    fn tried_again(&self, config: &Config) -> (Vec<&FailedLine>, Vec<&FailedLine>) {
+        let mut wished = config.clone();
+        self.failed.iter().partition(|line| {
+            let text = String::from_utf8_lossy(&line.text);
+            let adds = matches!(parse(&text), Ok(Some(command)) if command.verb == Verb::Add);
+            let is_good = line.again && (adds || plan_line(config, &text).is_err());
+            match plan_line(&wished, &text) {
+                Ok(Some(plan)) if is_good => {
+                    wished.commit(plan);
+                    true
+                }
+                Ok(_) | Err(_) => false,
+            }
+        })
+    }
+}
+
+/// The text of a file under construction.
+#[derive(Debug, Default)]
+struct Text {
+    bytes: Vec<u8>,
+    lines: usize,
+}
+
+impl Text {
+    fn push(&mut self, mark: &[u8], line: &[u8]) {
+        self.bytes.extend_from_slice(mark);
+        self.bytes.extend_from_slice(line);
+        self.bytes.push(b'\n');
+        self.lines += 1;
     }
 }
 
@@ -281,7 +348,15 @@ const NOT_LOADED: &[u8] = b"# not loaded: ";
 
 /// What stands before these lines, for whoever opens the file.
 const SECTION: &[u8] =
-    b"# These lines failed when the configuration was loaded. They are kept and do not run.\n";
+    b"# These lines failed when the configuration was loaded. They are kept and do not run.";
+
+/// What stands before the lines that failed because an address could not be had.
+const AGAIN: &[u8] =
+    b"# The address of these lines could not be had. The next start tries them again.";
+
+/// What stands before the lines of features that are not here.
+const SKIPPED: &[u8] =
+    b"# These lines are about features that are not here. They are kept as they are.";
 
 #[cfg(test)]
 mod tests {
@@ -300,10 +375,11 @@ mod tests {
                     number: index + 1,
                     text: line.as_bytes().to_vec(),
                     fault: refused.fault().clone(),
+                    again: false,
                 }),
             }
         }
-        let ns_conf = NsConf::loaded(path.to_owned(), None, failed, &config);
+        let ns_conf = NsConf::loaded(path.to_owned(), None, (failed, Vec::new()), &config);
         (config, ns_conf)
     }
 

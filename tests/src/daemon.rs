@@ -40,6 +40,11 @@ impl Daemon {
 
     /// Starts a daemon whose configuration file holds `text`.
     pub fn start_with(text: &str) -> Self {
+        Self::start_with_bytes(text.as_bytes())
+    }
+
+    /// Starts a daemon whose configuration file holds `text`, whatever that is.
+    pub fn start_with_bytes(text: &[u8]) -> Self {
         let folder = new_folder();
         std::fs::write(folder.path().join("ns.conf"), text).expect("the folder is ours");
         Self::start_in(Arc::new(folder), &[])

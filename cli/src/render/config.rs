@@ -26,6 +26,18 @@ pub(crate) fn push(text: &mut String, row: &ConfigStatus, zone: &TimeZone) {
         "\tConfig Changed since Last Saved Config: {}\n",
         if row.unsaved { "TRUE" } else { "FALSE" }
     ));
+    let skipped: Vec<String> = row
+        .skipped
+        .iter()
+        .map(|(feature, count)| format!("{feature} {count}"))
+        .collect();
+    if !skipped.is_empty() {
+        text.push_str(&format!(
+            "\tLines of features that are not here: {} ({})\n",
+            row.skipped.values().sum::<u64>(),
+            skipped.join(", ")
+        ));
+    }
     if row.boot_failures.is_empty() {
         return;
     }

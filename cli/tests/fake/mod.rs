@@ -278,6 +278,7 @@ fn config_row(unsaved: bool) -> Reply {
         saved_unix_ms: None,
         unsaved,
         boot_failures: Vec::new(),
+        skipped: std::collections::BTreeMap::new(),
     })))
 }
 

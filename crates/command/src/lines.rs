@@ -6,9 +6,11 @@ use crate::{Fault, catalogue};
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct Line<'a> {
     /// Its number, from 1.
     pub number: usize,
+    /// Its bytes as they stand there, without the line feed.
+    pub bytes: &'a [u8],
     /// Its text without the line end and trailing blanks; or why it cannot be read as text.
     pub text: Result<String, Fault>,
 }
@@ -17,7 +19,7 @@ pub struct Line {
 /// Shape: every line is there, blank ones and comments too, numbered as an editor does; a line with
 /// invalid UTF-8, or with a character outside quotes that only looks like a blank, is a fault that
 /// names line and column, and the others are not affected.
-pub fn lines(bytes: &[u8]) -> Vec<Line> {
+pub fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     if bytes.is_empty() {
         return Vec::new();
@@ -26,14 +28,29 @@ pub fn lines(bytes: &[u8]) -> Vec<Line> {
     bytes
         .split(|byte| *byte == b'\n')
         .enumerate()
-        .map(|(index, bytes)| Line {
-            number: index + 1,
-            text: decode(bytes),
-        })
+        .map(|(index, bytes)| decoded(index + 1, bytes))
         .collect()
 }
 
+/// Reads one line of a file; `bytes` are without its line feed. As [`lines`] does with all.
+pub fn line(number: usize, bytes: &[u8]) -> Line<'_> {
+    let mark = bytes.strip_prefix(BYTE_ORDER_MARK).filter(|_| number == 1);
+    decoded(number, mark.unwrap_or(bytes))
+}
+
+fn decoded(number: usize, bytes: &[u8]) -> Line<'_> {
+    Line {
+        number,
+        bytes,
+        text: decode(bytes),
+    }
+}
+
 fn decode(bytes: &[u8]) -> Result<String, Fault> {
+    if bytes.len() > LINE_MAX {
+        let details = format!("more than {LINE_MAX} bytes");
+        return Err(Fault::new(catalogue::FILE_LINE_TOO_LONG).with_details(details));
+    }
     let text = match str::from_utf8(bytes) {
         Ok(text) => text.trim_end_matches(lex::is_separator),
         Err(error) => {
@@ -58,6 +75,9 @@ fn decode(bytes: &[u8]) -> Result<String, Fault> {
     }
     Ok(text.to_owned())
 }
+
+/// The most bytes of a line; the longest command has some hundred.
+pub const LINE_MAX: usize = 64 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -84,6 +104,22 @@ mod tests {
         ] {
             assert_eq!(texts(bytes), plain);
         }
+    }
+
+    #[test]
+    fn a_line_has_a_limit_and_its_bytes_are_kept() {
+        let longest = [b"# ", "x".repeat(LINE_MAX - 2).as_bytes()].concat();
+        let file = [&longest[..], b"x\n", &longest, b"\n\xffx\r\n"].concat();
+        let found = lines(&file);
+        let fault = found[0].text.clone().expect_err("it is one byte longer");
+        assert_eq!(
+            fault.to_string(),
+            "Line is too long [more than 65536 bytes]"
+        );
+        assert!(found[1].text.is_ok());
+        assert_eq!(found[2].bytes, b"\xffx\r");
+        assert_eq!(line(1, b"\xef\xbb\xbfa").text, Ok("a".to_owned()));
+        assert!(line(2, b"\xef\xbb\xbfa").text.is_err());
     }
 
     #[test]

@@ -36,7 +36,8 @@ mod tests;
 
 pub use group::Group;
 pub use load::{
-    LateLine, LineFault, LineReport, Loader, Report, Verdict, check_file, load_file, plan_line,
+    LateLine, LineFault, LineReport, Loader, Reading, Report, Skips, Verdict, check_file,
+    load_file, plan_line,
 };
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};

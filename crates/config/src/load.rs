@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use sluice_command::{Fault, Key, Noun, ParseFault, Verb, lines, parse, render};
+use sluice_command::{Fault, Key, Line, Noun, ParseFault, Verb, foreign, lines, parse, render};
 
 use crate::{Config, Plan, chain};
 
@@ -36,6 +36,8 @@ pub struct LineReport {
 pub enum Verdict {
     /// It takes effect, with these warnings.
     Done(Vec<String>),
+    /// It is about this feature, which is not here.
+    Skipped(String),
     /// It is refused, and the lines after it were read as if it were not there.
     Error(LineFault),
 }
@@ -83,9 +85,63 @@ impl Report {
     pub fn warned(&self) -> usize {
         let warned = self.lines.iter().filter(|line| match &line.verdict {
             Verdict::Done(warnings) => !warnings.is_empty(),
-            Verdict::Error(_) => false,
+            Verdict::Skipped(_) | Verdict::Error(_) => false,
         });
         warned.count()
+    }
+
+    /// Returns the features of the lines that were skipped.
+    pub fn skipped(&self) -> Skips {
+        let mut skips = Skips::default();
+        for line in &self.lines {
+            if let Verdict::Skipped(feature) = &line.verdict {
+                skips.add(feature);
+            }
+        }
+        skips
+    }
+}
+
+/// Lines that were skipped, counted by the feature they are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skips(BTreeMap<String, u64>);
+
+impl Skips {
+    /// Counts a line; features are told apart whatever their case.
+    pub fn add(&mut self, feature: &str) {
+        let mut known = self.0.iter_mut();
+        match known.find(|(known, _)| known.eq_ignore_ascii_case(feature)) {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.0.insert(feature.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Returns how many there are.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Returns the features and how many lines are about each.
+    pub fn by_feature(&self) -> &BTreeMap<String, u64> {
+        &self.0
+    }
+
+    /// Says what was skipped; `None` if nothing was.
+    pub fn summary(&self) -> Option<String> {
+        let features = self
+            .0
+            .iter()
+            .map(|(feature, count)| format!("{feature} {count}"));
+        let features: Vec<String> = features.collect();
+        let total = self.total();
+        (total > 0).then(|| {
+            format!(
+                "{total} skipped, of features that are not here: {}",
+                features.join(", ")
+            )
+        })
     }
 }
 
@@ -118,6 +174,17 @@ pub fn plan_line(config: &Config, line: &str) -> Result<Option<Plan>, LineFault>
         None => Ok(None),
         Some(command) => config.plan(&command).map(Some).map_err(LineFault::Refused),
     }
+}
+
+/// What a line of a file says.
+#[derive(Clone, Debug)]
+pub enum Reading {
+    /// Nothing: it is a comment or blank.
+    Nothing,
+    /// Something that this does.
+    Plan(Plan),
+    /// Something about this feature, which is not here.
+    Skipped(String),
 }
 
 /// What a line of a file does once what it refers to exists.
@@ -176,6 +243,26 @@ impl Loader {
         config.plan(&command).map(Some).map_err(LineFault::Refused)
     }
 
+    /// Plans a line of a file.
+    ///
+    /// # Errors
+    /// As [`plan_line`], or it is no text.
+    pub fn read(&mut self, config: &Config, line: &Line<'_>) -> Result<Reading, LineFault> {
+        let planned = match &line.text {
+            Ok(text) => self.plan(config, line.number, text),
+            Err(fault) => Err(LineFault::Unreadable(fault.clone())),
+        };
+        match planned {
+            Ok(None) => Ok(Reading::Nothing),
+            Ok(Some(plan)) => Ok(Reading::Plan(plan)),
+            Err(fault @ LineFault::Refused(_)) => Err(fault),
+            Err(fault @ (LineFault::Unreadable(_) | LineFault::Parse(_))) => {
+                let feature = foreign(&String::from_utf8_lossy(line.bytes));
+                feature.map(Reading::Skipped).ok_or(fault)
+            }
+        }
+    }
+
     /// Says that the line planned last has taken effect; returns what can be run now.
     pub fn handle_done(&mut self) -> Vec<LateLine> {
         let Some(Current { name, late }) = self.current.take() else {
@@ -207,24 +294,19 @@ pub fn load_file(bytes: &[u8]) -> (Config, Report) {
     let mut loader = Loader::default();
     let mut report = Report::default();
     for line in lines(bytes) {
-        let (text, planned) = match line.text {
-            Ok(text) => {
-                let planned = loader.plan(&config, line.number, &text);
-                (text, planned)
-            }
-            Err(fault) => (String::new(), Err(LineFault::Unreadable(fault))),
-        };
         let mut late = Vec::new();
-        let verdict = match planned {
-            Ok(None) => continue,
-            Ok(Some(plan)) => {
+        let verdict = match loader.read(&config, &line) {
+            Ok(Reading::Nothing) => continue,
+            Ok(Reading::Plan(plan)) => {
                 let warnings = plan.warnings.clone();
                 config.commit(plan);
                 late = loader.handle_done();
                 Verdict::Done(warnings)
             }
+            Ok(Reading::Skipped(feature)) => Verdict::Skipped(feature),
             Err(fault) => Verdict::Error(fault),
         };
+        let text = line.text.unwrap_or_default();
         let number = line.number;
         report.lines.push(LineReport {
             number,

@@ -355,6 +355,8 @@ pub struct ConfigStatus {
     pub unsaved: bool,
     /// Lines of the boot file that failed: `FILE:LINE: ERROR: ...`.
     pub boot_failures: Vec<String>,
+    /// Lines of the boot file about features that are not here: how many, by feature.
+    pub skipped: BTreeMap<String, u64>,
 }
 
 /// UDP in the whole process, since it started.

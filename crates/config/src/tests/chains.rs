@@ -391,6 +391,7 @@ fn verdicts(text: &str) -> Vec<String> {
     let verdicts = report.lines.iter().map(|line| match &line.verdict {
         Verdict::Done(warnings) if warnings.is_empty() => "ok".to_owned(),
         Verdict::Done(warnings) => warnings.join("; "),
+        Verdict::Skipped(feature) => format!("skipped, {feature}"),
         Verdict::Error(fault) => fault.to_string(),
     });
     verdicts.collect()

@@ -13,7 +13,10 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
         add lb vserver \xff TCP\n\
         show server\n\
         add lb vserver v1 TCP 10.0.0.10 80\n\
-        bind lb vserver v1 s1";
+        bind lb vserver v1 s1\n\
+        add cs vserver c1 HTTP\n\
+        bind CS vserver c1 \xff\n\
+        set ns config -IPAddress 10.0.0.9 -netmask 255.0.0.0";
     let report = check_file(file);
     let seen: Vec<(usize, String)> = report
         .lines
@@ -21,6 +24,7 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
         .map(|line| {
             let verdict = match &line.verdict {
                 Verdict::Done(warnings) => format!("done, {} warnings", warnings.len()),
+                Verdict::Skipped(feature) => format!("skipped, {feature}"),
                 Verdict::Error(LineFault::Unreadable(fault)) => {
                     format!("unreadable, {}", fault.code)
                 }
@@ -41,10 +45,17 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
         (8, "refused, 1129"),
         (9, "done, 0 warnings"),
         (10, "done, 0 warnings"),
+        (11, "skipped, cs vserver"),
+        (12, "skipped, cs vserver"),
+        (13, "skipped, ns config"),
     ];
     let expected = expected.map(|(number, verdict)| (number, verdict.to_owned()));
     assert_eq!(seen, expected);
     assert_eq!((report.failed(), report.warned()), (4, 1));
+    assert_eq!(
+        report.skipped().summary().as_deref(),
+        Some("3 skipped, of features that are not here: cs vserver 2, ns config 1")
+    );
     assert_eq!(report.lines[0].text, "add server web1 10.0.0.1");
 }
 

@@ -137,6 +137,7 @@ fn rows() -> Vec<Row> {
             saved_unix_ms: None,
             unsaved: true,
             boot_failures: vec!["ns.conf:3: ERROR: No such command".to_owned()],
+            skipped: [("cs vserver".to_owned(), u64::MAX)].into(),
         }),
     ]
 }
