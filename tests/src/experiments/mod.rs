@@ -26,6 +26,8 @@ pub struct Results {
     pub seed: u64,
     /// The examples of slow start, and the requests of each service in each second.
     pub slow_start: Vec<(Example, Vec<Vec<u64>>)>,
+    /// What the new service gets in each second, for each of [`slow_start::MANNERS`].
+    pub newcomers: [Vec<u64>; 3],
     /// What is lost to faulty services.
     pub reliability: Reliability,
 }
@@ -40,6 +42,7 @@ impl Results {
         Self {
             seed,
             slow_start: slow_start.into(),
+            newcomers: slow_start::MANNERS.each_ref().map(slow_start::newcomer),
             reliability: Reliability::run(seed),
         }
     }

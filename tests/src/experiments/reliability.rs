@@ -90,7 +90,8 @@ impl Reliability {
             },
             Table {
                 title: format!(
-                    "Actions of {K} calls that succeed, closed loop, 100 calls under way, the fraction p of 20 services hangs"
+                    "Actions of {K} calls that succeed, closed loop, 100 calls under way, the \
+                        fraction p of 20 services hangs"
                 ),
                 row_head: "p",
                 columns: vec![

@@ -53,6 +53,7 @@ impl Example {
         let mut load = Load {
             sim,
             open: VecDeque::new(),
+            closes: true,
         };
         let (mut second, mut rows) = (self.start, Vec::new());
         for phase in self.phases {
@@ -86,23 +87,83 @@ impl Example {
 /// How many services an example may have.
 pub const SERVICES: usize = 5;
 
+/// A way to choose, and what its load is like.
+pub struct Manner {
+    /// As `-lbMethod` spells it.
+    pub method: &'static str,
+    /// Whether each connection ends before the next one comes; else it stays for ever.
+    pub closes: bool,
+}
+
+/// Those that the automatic example is shown with: one without a memory and two with.
+pub const MANNERS: [Manner; 3] = [
+    Manner {
+        method: "ROUNDROBIN",
+        closes: true,
+    },
+    Manner {
+        method: "LEASTBANDWIDTH",
+        closes: true,
+    },
+    Manner {
+        method: "LEASTCONNECTION",
+        closes: false,
+    },
+];
+
+/// Returns what the new service of the automatic example gets in each of its first 120 seconds, after 20
+/// seconds without it.
+pub fn newcomer(manner: &Manner) -> Vec<u64> {
+    let mut sim = Sim::with(&format!(
+        "add lb vserver v1 TCP -lbMethod {}",
+        manner.method
+    ));
+    for number in 1..=SERVICES {
+        sim.type_lines(&format!(
+            "add service s{number} 10.0.0.{number} TCP {number}"
+        ));
+    }
+    for number in 1..SERVICES {
+        sim.type_lines(&format!("bind lb vserver v1 s{number}"));
+    }
+    let mut load = Load {
+        sim,
+        open: VecDeque::new(),
+        closes: manner.closes,
+    };
+    for _ in 0..20 {
+        load.second(AUTOMATIC.rate);
+    }
+    for command in AUTOMATIC.phases[1].commands {
+        load.sim.type_lines(command);
+    }
+    (0..120)
+        .map(|_| load.second(AUTOMATIC.rate)[SERVICES - 1])
+        .collect()
+}
+
 struct Load {
     sim: Sim,
     open: VecDeque<sluice_balance::Selection>,
+    closes: bool,
 }
 
 impl Load {
-    /// Sends the requests of a second at equal distances; each has ended before the next one comes.
+    /// Sends the requests of a second at equal distances; those that close have ended before the next one
+    /// comes. Each moves its bytes at once.
     fn second(&mut self, rate: u64) -> Vec<u64> {
         let begin = self.sim.now();
         let mut row = vec![0; SERVICES];
         for request in 0..rate {
             let due = begin + Duration::from_nanos(request * 1_000_000_000 / rate);
             self.sim.step(due.duration_since(self.sim.now()));
-            if let Some(last) = self.open.pop_front() {
+            if self.closes
+                && let Some(last) = self.open.pop_front()
+            {
                 self.sim.close(last);
             }
             let chosen = self.sim.connect("v1").expect("nobody is refused");
+            chosen.service_counters.add_out(1_000, 1);
             row[usize::from(chosen.address.port()) - 1] += 1;
             self.open.push_back(chosen);
         }
@@ -115,7 +176,8 @@ impl Load {
 const AUTOMATIC: Example = Example {
     name: "slow-start-automatic",
     title: "Slow start, automatic: a fifth service joins four",
-    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 4 PER_SECOND -newServiceRequestIncrementInterval 10; s5 is bound at 0 s",
+    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 4 PER_SECOND \
+        -newServiceRequestIncrementInterval 10; s5 is bound at 0 s",
     rate: 100,
     start: -10,
     phases: &[
@@ -127,7 +189,8 @@ const AUTOMATIC: Example = Example {
         Phase {
             end: 10,
             commands: &[
-                "set lb vserver v1 -newServiceRequest 4 PER_SECOND -newServiceRequestIncrementInterval 10",
+                "set lb vserver v1 -newServiceRequest 4 PER_SECOND \
+                    -newServiceRequestIncrementInterval 10",
                 "bind lb vserver v1 s5",
             ],
             note: "limit 4/s",
@@ -164,7 +227,8 @@ const AUTOMATIC: Example = Example {
 const PERCENT: Example = Example {
     name: "slow-start-percent",
     title: "Slow start, percent: a fifth service joins four",
-    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 25 PERCENT -newServiceRequestIncrementInterval 5; s5 is bound at 0 s",
+    subtitle: "100 requests/s, ROUNDROBIN, -newServiceRequest 25 PERCENT \
+        -newServiceRequestIncrementInterval 5; s5 is bound at 0 s",
     rate: 100,
     start: -5,
     phases: &[
@@ -176,7 +240,8 @@ const PERCENT: Example = Example {
         Phase {
             end: 5,
             commands: &[
-                "set lb vserver v1 -newServiceRequest 25 PERCENT -newServiceRequestIncrementInterval 5",
+                "set lb vserver v1 -newServiceRequest 25 PERCENT \
+                    -newServiceRequestIncrementInterval 5",
                 "bind lb vserver v1 s5",
             ],
             note: "limit 25 %",
@@ -208,7 +273,8 @@ const PERCENT: Example = Example {
 const MANUAL: Example = Example {
     name: "slow-start-manual",
     title: "Slow start, manual: the operator raises the limit",
-    subtitle: "240 requests/s, ROUNDROBIN, -newServiceRequest as shown, no increment interval; s3 is bound at 10 s, s4 at 30 s",
+    subtitle: "240 requests/s, ROUNDROBIN, -newServiceRequest as shown, no increment interval; \
+        s3 is bound at 10 s, s4 at 30 s",
     rate: 240,
     start: 0,
     phases: &[

@@ -25,6 +25,10 @@ pub fn draw(results: &Results) -> Vec<Picture> {
     }
     let (seed, numbers) = (results.seed, &results.reliability);
     for (name, svg) in [
+        (
+            "slow-start-methods",
+            slow_start::methods(&results.newcomers),
+        ),
         ("actions", reliability::actions(numbers, seed)),
         ("closed-loop", reliability::closed_loop(numbers, seed)),
         ("open-loop", reliability::open_loop(numbers, seed)),

@@ -18,7 +18,8 @@ pub(super) fn actions(numbers: &Reliability, seed: u64) -> String {
         ("counted", PURPLE, Mark::Ring),
     ];
     let subtitle = format!(
-        "20 services, the fraction p hangs; a good call takes 10 ms, clients give up after 1 s; closed loop, 100 calls under way; seed {seed}"
+        "20 services, the fraction p hangs; a good call takes 10 ms, clients give up after 1 s; \
+            closed loop, 100 calls under way; seed {seed}"
     );
     let title = "Actions of three calls that succeed";
     frame::page(title, &subtitle, &legend, |area| {
@@ -60,7 +61,8 @@ fn actions_chart(area: &Area<'_>, numbers: &Reliability) -> Outcome {
 /// Draws which share of calls is lost, over the number of clients in a closed loop.
 pub(super) fn closed_loop(numbers: &Reliability, seed: u64) -> String {
     let subtitle = format!(
-        "Closed loop; a good call takes 10 ms, clients give up after 1 s; bars: 4 sigma; seed {seed}"
+        "Closed loop; a good call takes 10 ms, clients give up after 1 s; bars: 4 sigma; seed \
+            {seed}"
     );
     let title = "Calls lost when one of five services hangs, by number of clients";
     frame::page(title, &subtitle, &LOSSES, |area| {
@@ -103,7 +105,8 @@ pub(super) fn closed_loop(numbers: &Reliability, seed: u64) -> String {
 /// Draws which share of calls is lost, over their rate in an open loop.
 pub(super) fn open_loop(numbers: &Reliability, seed: u64) -> String {
     let subtitle = format!(
-        "Open loop, calls arrive at random; a good call takes 10 ms, clients give up after 1 s; bars: 4 sigma; seed {seed}"
+        "Open loop, calls arrive at random; a good call takes 10 ms, clients give up after 1 s; \
+            bars: 4 sigma; seed {seed}"
     );
     let title = "Calls lost when one of five services hangs, by rate of calls";
     frame::page(title, &subtitle, &LOSSES, |area| {

@@ -16,6 +16,59 @@ pub(super) fn draw(example: &Example, rows: &[Vec<u64>]) -> String {
     })
 }
 
+/// Draws what the new service gets with methods that remember and one that does not.
+pub(super) fn methods(newcomers: &[Vec<u64>; 3]) -> String {
+    let series: [Entry; 3] = [
+        ("ROUNDROBIN", frame::BLUE, Mark::Line),
+        ("LEASTBANDWIDTH", frame::GREEN, Mark::Line),
+        (
+            "LEASTCONNECTION, nobody hangs up",
+            frame::VERMILLION,
+            Mark::Line,
+        ),
+    ];
+    let title = "Slow start, automatic: what the fifth service gets, by method";
+    let subtitle = "100 requests/s, limit 4 more every 10 s, after 20 s with four services; all alike up to \
+        50 s; dashed: the limit, and a full share";
+    frame::page(title, subtitle, &series, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin_left(16)
+            .margin_right(28)
+            .margin_bottom(10)
+            .x_label_area_size(46)
+            .y_label_area_size(62)
+            .build_cartesian_2d(0.0..120.0, 0.0..50.0)?;
+        let plain = |value: &f64| format!("{value:.0}");
+        frame::axes(
+            &mut chart,
+            ["time since the bind (s)", "requests/s"],
+            [&plain, &plain],
+            [13, 11],
+        )?;
+        let limit = (0..12_u8).flat_map(|step| {
+            let (from, level) = (10.0 * f64::from(step), 4.0 * f64::from(step + 1));
+            [(from, level), (from + 10.0, level)]
+        });
+        frame::line(&mut chart, limit, frame::GREY, Mark::Dashes)?;
+        frame::line(
+            &mut chart,
+            [(0.0, 20.0), (120.0, 20.0)],
+            frame::GREY,
+            Mark::Dashes,
+        )?;
+        for (seconds, (_, colour, mark)) in newcomers.iter().zip(series).rev() {
+            let steps = seconds.iter().enumerate().flat_map(|(second, &count)| {
+                [
+                    (second as f64, count as f64),
+                    (second as f64 + 1.0, count as f64),
+                ]
+            });
+            frame::line(&mut chart, steps, colour, mark)?;
+        }
+        Ok(())
+    })
+}
+
 fn chart(area: &Area<'_>, example: &Example, rows: &[Vec<u64>]) -> Outcome {
     let (start, total) = (example.start as f64, example.rate as f64);
     let end = start + rows.len() as f64;
