@@ -75,8 +75,8 @@ fn print(report: &Report, name: &str, output: &mut Output) {
     }
     let (lines, failed) = (report.lines.len() as u64, report.failed() as u64);
     let runs = lines - failed - skips.total();
-    if runs > 0 {
-        let warned = report.warned();
+    let warned = report.warned();
+    if warned > 0 || skips.total() > 0 {
         output.err(&format!("{runs} run, {warned} of them with warnings\n"));
     }
     output.err(&format!("{lines} commands, {failed} failed\n"));

@@ -215,3 +215,44 @@ fn a_filter_that_cannot_be_used_runs_nothing() {
     );
     assert!(daemon.seen().is_empty());
 }
+
+#[test]
+fn check_sums_up_what_is_skipped_and_tells_a_warning_once() {
+    let daemon = FakeDaemon::start();
+    let file = daemon.folder.write(
+        "f",
+        "add server a 10.0.0.1 -devno 1\nadd server b 10.0.0.2 -devno 2\nadd cs vserver c HTTP\n\
+         bind cs vserver c -policyName p\nset ns hostName n\nset server a -coment x\n",
+    );
+    let ran = daemon.run(&["--check", &file], b"");
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            &format!(
+                "{file}:1: Warning: -devno has no effect here [it is an appliance's internal number]"
+            ),
+            &format!("{file}:6: ERROR: No such argument [-coment], column 14"),
+            "  did you mean -comment?",
+            "1 warnings more say the same of other lines",
+            "3 skipped, of features that are not here: cs vserver 2, ns hostName 1",
+            "2 run, 2 of them with warnings",
+            "6 commands, 1 failed",
+        ]
+    );
+    let ran = daemon.run(&["--json", "--check", &file], b"");
+    assert_eq!((ran.status, ran.err.as_str()), (1, ""));
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    let verdicts = document["lines"].as_array().expect("lines").iter();
+    let verdicts: Vec<&str> = verdicts
+        .filter_map(|line| line["verdict"].as_str())
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            "warning", "warning", "skipped", "skipped", "skipped", "error"
+        ]
+    );
+    assert_eq!(document["lines"][5]["column"], 14);
+    assert_eq!(document["summary"]["skipped_by_feature"]["cs vserver"], 2);
+}

@@ -2,6 +2,7 @@
 //!
 //! Invariant: no line of the file stops the boot. One that fails is left out, reported and kept.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,8 @@ pub(crate) fn load(
         wished: None,
         failed: Vec::new(),
         skipped: Vec::new(),
+        warned: BTreeSet::new(),
+        warned_again: 0,
     };
     let mut loader = Loader::default();
     let mut not_loaded = Vec::new();
@@ -74,8 +77,15 @@ pub(crate) fn load(
         config,
         mut failed,
         skipped,
+        warned_again,
         ..
     } = boot;
+    if warned_again > 0 {
+        let path = path.display();
+        log::line(&format!(
+            "{path}: {warned_again} warnings more say the same of other lines"
+        ));
+    }
     // Now that everything is there that may be in their way.
     for (number, original) in not_loaded {
         failed.push(FailedLine::read_back(number, original, config));
@@ -97,6 +107,9 @@ struct Boot<'a> {
     wished: Option<Config>,
     failed: Vec<FailedLine>,
     skipped: Vec<SkippedLine>,
+    /// The warnings that were told, and how often one was not told again.
+    warned: BTreeSet<String>,
+    warned_again: u64,
 }
 
 impl Boot<'_> {
@@ -174,8 +187,13 @@ impl Boot<'_> {
         }
     }
 
-    fn warn(&self, number: usize, warnings: &[String]) {
+    /// A warning that many lines give is told for the first of them.
+    fn warn(&mut self, number: usize, warnings: &[String]) {
         for warning in warnings {
+            if !self.warned.insert(warning.clone()) {
+                self.warned_again += 1;
+                continue;
+            }
             log::line(&format!(
                 "{}:{number}: Warning: {warning}",
                 self.path.display()

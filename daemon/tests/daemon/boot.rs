@@ -43,7 +43,7 @@ fn bad_lines_are_reported_with_their_place_and_the_rest_is_served() {
 fn saving_over_failed_lines_needs_force_and_keeps_them() {
     let folder = tempfile::tempdir().unwrap();
     let conf = folder.path().join("ns.conf");
-    let text = "add server s1 10.0.0.1\nset ns hostName  'x'\t\n";
+    let text = "add server s1 10.0.0.1\nset nosuch name  'x'\t\n";
     fs::write(&conf, text).unwrap();
     let daemon = Running::start(folder.path(), &[]);
     let refused = daemon.refused("save ns config");
@@ -56,7 +56,7 @@ fn saving_over_failed_lines_needs_force_and_keeps_them() {
         fs::read_to_string(&conf).unwrap(),
         "add server s1 10.0.0.1\n\
          # These lines failed when the configuration was loaded. They are kept and do not run.\n\
-         # not loaded: set ns hostName  'x'\t\n"
+         # not loaded: set nosuch name  'x'\t\n"
     );
     let place = format!("{}:3: ERROR: No such command", conf.display());
     assert!(daemon.status().boot_failures[0].starts_with(&place));
