@@ -12,6 +12,7 @@ use sluice_command::{Command, Fault, Key, LINE_MAX, catalogue, foreign};
 use sluice_config::Skips;
 
 use crate::escape::escape;
+use crate::forward::{Forward, Late};
 use crate::output::Output;
 use crate::runner::{Place, Runner, Step, print_fault};
 
@@ -148,13 +149,18 @@ fn run_lines(
     output: &mut Output,
 ) -> Step {
     let mut number = 0;
+    let mut forward = Forward::default();
     loop {
         number += 1;
         let place = Place::File { name, line: number };
         let step = match next_line(source, number) {
-            Ok(Next::End) => return Step::Done,
+            Ok(Next::End) => {
+                let rest = forward.finish();
+                return run_late(runner, rest, name, echo, tally, output);
+            }
             Ok(Next::Nothing) => continue,
             Ok(Next::Line(line)) => {
+                let line = forward.take(number, line, runner.session.names());
                 if echo == Echo::On && !runner.mode.json {
                     output.out(&format!("exec: {}\n", escape(line.trim())));
                 }
@@ -176,22 +182,58 @@ fn run_lines(
                 return Step::Failed;
             }
         };
-        tally.commands += 1;
-        match step {
-            Step::Done => {}
-            Step::Quit => return Step::Quit,
-            Step::NoDaemon | Step::Interrupted => {
-                tally.failed += 1;
-                return step;
-            }
-            Step::Failed => {
-                tally.failed += 1;
-                if runner.mode.stop_on_error {
+        if let Some(end) = count(step, runner, tally) {
+            return end;
+        }
+        if step == Step::Done {
+            let late = forward.handle_done();
+            match run_late(runner, late, name, echo, tally, output) {
+                Step::Done => {}
+                step @ (Step::Failed | Step::Quit | Step::NoDaemon | Step::Interrupted) => {
                     return step;
                 }
             }
         }
     }
+}
+
+/// Counts a command; returns how the file ends if it ends with it.
+fn count(step: Step, runner: &Runner, tally: &mut Tally) -> Option<Step> {
+    tally.commands += 1;
+    match step {
+        Step::Done => None,
+        Step::Quit => Some(step),
+        Step::NoDaemon | Step::Interrupted => {
+            tally.failed += 1;
+            Some(step)
+        }
+        Step::Failed => {
+            tally.failed += 1;
+            runner.mode.stop_on_error.then_some(step)
+        }
+    }
+}
+
+/// Runs what lines of a file have left for later; returns `Done` unless the file ends with it.
+fn run_late(
+    runner: &mut Runner,
+    late: Vec<Late>,
+    name: &str,
+    echo: Echo,
+    tally: &mut Tally,
+    output: &mut Output,
+) -> Step {
+    for Late { number, text } in late {
+        if echo == Echo::On && !runner.mode.json {
+            output.out(&format!("exec: {}\n", escape(&text)));
+        }
+        let place = Place::File { name, line: number };
+        let step = runner.run_text(&text, place, output);
+        if let Some(end) = count(step, runner, tally) {
+            return end;
+        }
+    }
+    Step::Done
 }
 
 /// What a line of a file is.

@@ -6,6 +6,7 @@ mod check;
 mod complete;
 mod confirm;
 mod escape;
+mod forward;
 mod grep;
 mod history;
 mod interrupt;

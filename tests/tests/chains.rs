@@ -347,6 +347,36 @@ fn datagrams_of_new_clients_go_to_the_backup_too() {
     );
 }
 
+/// As saved configurations of an appliance may have it, whether they are booted, checked or run.
+#[test]
+fn a_file_that_is_run_may_name_a_backup_before_it_adds_it() {
+    let daemon = sluice_tests::daemon::Daemon::start();
+    let ran = daemon.batch(
+        "add lb vserver v1 TCP -backupVServer b1\n\
+         add lb vserver b1 TCP -backupVServer b2 -disablePrimaryOnDown ENABLED\n\
+         add lb vserver b2 TCP\n\
+         add lb vserver v2 TCP -backupVServer b1\n",
+    );
+    let expected = (0, "6 commands, 0 failed\n");
+    assert_eq!((ran.code, ran.err.as_str()), expected);
+    let saved = daemon.ok("show ns runningConfig");
+    for line in [
+        "\nset lb vserver v1 -backupVServer b1\n",
+        "\nset lb vserver b1 -backupVServer b2 -disablePrimaryOnDown ENABLED\n",
+    ] {
+        assert!(saved.contains(line), "{saved}");
+    }
+    let ran = daemon.batch("add lb vserver v3 TCP -backupVServer b9\nrm lb vserver v1\n");
+    let failed = ran.err.starts_with("batch:1: ERROR: ") || ran.err.contains("/batch:1: ERROR: ");
+    assert!(failed, "{ran:?}");
+    assert!(
+        ran.err
+            .contains("ERROR: No such resource [backupVServer, b9]\n"),
+        "{ran:?}"
+    );
+    assert!(ran.err.ends_with("\n3 commands, 1 failed\n"), "{ran:?}");
+}
+
 #[test]
 fn a_saved_file_brings_the_chain_back() {
     let chain = Chain::new(&[b"1"], "-disablePrimaryOnDown ENABLED");

@@ -106,21 +106,34 @@ pub(crate) fn late(vserver: &str, options: Vec<Arg>) -> Command {
     line(Verb::Set, Noun::LbVserver, name, options)
 }
 
-/// Splits the `add` of a virtual server whose backup does not exist yet into a command for now, and
-/// the name of the backup with the command for when it exists.
-pub(crate) fn forward(config: &Config, command: &Command) -> Option<(Command, String, Command)> {
-    let backup = command.text(Key::BackupVserver)?;
-    let is_add = (command.verb, command.noun) == (Verb::Add, Noun::LbVserver);
-    if !is_add || config.vserver(backup).is_some() {
+/// The `add` of a virtual server that names a backup, in two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitBackup {
+    /// The name of the backup.
+    pub backup: String,
+    /// Adds the virtual server without it.
+    pub now: Command,
+    /// Gives it the backup.
+    pub later: Command,
+}
+
+/// Splits the `add` of a virtual server that names a backup, for where that may not exist yet.
+pub fn split_backup(command: &Command) -> Option<SplitBackup> {
+    if (command.verb, command.noun) != (Verb::Add, Noun::LbVserver) {
         return None;
     }
+    let backup = command.text(Key::BackupVserver)?;
     let name = command.text(Key::Name)?;
     let (now, later) = split(command.args.clone());
     let now = Command {
         args: now,
         ..command.clone()
     };
-    Some((now, backup.to_owned(), late(name, later)))
+    Some(SplitBackup {
+        backup: backup.to_owned(),
+        now,
+        later: late(name, later),
+    })
 }
 
 impl Config {

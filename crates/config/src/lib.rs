@@ -34,6 +34,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use chain::{SplitBackup, split_backup};
 pub use group::Group;
 pub use load::{
     LateLine, LineFault, LineReport, Loader, Reading, Report, Skips, Verdict, check_file,

@@ -229,10 +229,11 @@ impl Loader {
         let Some(command) = parse(line).map_err(LineFault::Parse)? else {
             return Ok(None);
         };
-        let (command, late) = match chain::forward(config, &command) {
-            Some((now, backup, late)) => {
-                let text = render(&late);
-                (now, Some((backup, LateLine { number, text })))
+        let split = chain::split_backup(&command);
+        let (command, late) = match split.filter(|split| config.vserver(&split.backup).is_none()) {
+            Some(split) => {
+                let text = render(&split.later);
+                (split.now, Some((split.backup, LateLine { number, text })))
             }
             None => (command, None),
         };
