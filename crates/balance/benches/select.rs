@@ -82,6 +82,8 @@ fn cases(counts: &[u32]) -> Vec<Case> {
         ("LEASTBANDWIDTH", Method::LeastBandwidth, scored),
         ("LEASTPACKETS", Method::LeastPackets, scored),
         ("LEASTRESPONSETIME", Method::LeastResponseTime, scored),
+        ("LRTM", Method::LeastMonitorTime, scored),
+        ("CUSTOMLOAD", Method::CustomLoad, scored),
         ("SOURCEIPHASH", Method::SourceIpHash, scored),
         ("DESTINATIONIPHASH", Method::DestinationIpHash, scored),
         ("SRCIPDESTIPHASH", Method::SrcIpDestIpHash, scored),
@@ -128,6 +130,9 @@ impl Bench {
                 order: None,
             }));
         }
+        for number in 0..case.services {
+            bench.report(number);
+        }
         for _ in 0..2 * case.services {
             bench.open();
             bench.answer();
@@ -159,6 +164,16 @@ impl Bench {
         self.flows.push_back(selection.reservation);
         // The data plane asks this with every call.
         divan::black_box((self.engine.poll_timeout(), self.engine.has_output()));
+    }
+
+    /// Hands in what monitors measure and report of a service.
+    fn report(&mut self, number: u32) {
+        let value = number.wrapping_mul(2_654_435_761) >> 22;
+        let (service, time) = (ServiceId(number), Duration::from_micros(value.into()));
+        self.engine
+            .handle_monitor_response(service, Some(time), self.now);
+        self.engine
+            .handle_load(service, Some(value.into()), self.now);
     }
 
     /// Lets the service answer the flow that was opened last, after a time of its own.

@@ -85,9 +85,17 @@ impl Answers {
     /// for already; `usual` is what it takes elsewhere. At least 1, so that connections always count.
     #[inline]
     pub(crate) fn expected_time(&self, usual: u64, moment: Moment, now: Instant) -> u64 {
+        self.times
+            .expected(usual, moment)
+            .max(self.waited(now))
+            .max(1)
+    }
+
+    /// Returns how long the client has been waiting who has been for longest, in nanoseconds.
+    #[inline]
+    pub(crate) fn waited(&self, now: Instant) -> u64 {
         let age = |since| now.as_nanos().saturating_sub(Instant::as_nanos(since));
-        let waited = self.waiting.oldest().map_or(0, age);
-        self.times.expected(usual, moment).max(waited).max(1)
+        self.waiting.oldest().map_or(0, age)
     }
 
     /// Returns the average response time, failures included; none before the first.

@@ -33,6 +33,10 @@ pub enum Method {
     LeastRequest,
     /// Fewest active connections, each counted with the time an answer takes.
     LeastResponseTime,
+    /// Fewest active connections, each counted with the response time that monitors measure.
+    LeastMonitorTime,
+    /// Least load that monitors report.
+    CustomLoad,
     /// At random, in proportion to the weights.
     Random,
     /// By a hash of the client's address.
@@ -60,6 +64,8 @@ impl Method {
             | Self::LeastPackets
             | Self::LeastRequest
             | Self::LeastResponseTime
+            | Self::LeastMonitorTime
+            | Self::CustomLoad
             | Self::Random => true,
             Self::SourceIpHash
             | Self::DestinationIpHash
@@ -76,7 +82,9 @@ impl Method {
             | Self::LeastBandwidth
             | Self::LeastPackets
             | Self::LeastRequest
-            | Self::LeastResponseTime => true,
+            | Self::LeastResponseTime
+            | Self::LeastMonitorTime
+            | Self::CustomLoad => true,
             Self::RoundRobin
             | Self::Random
             | Self::SourceIpHash

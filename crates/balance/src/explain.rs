@@ -198,6 +198,8 @@ pub enum Unit {
     Packets,
     /// Connections times nanoseconds to the first byte of an answer.
     ConnectionNanoseconds,
+    /// The load that monitors report.
+    Load,
     /// The score of the hash, the less the better.
     HashScore,
     /// The weight, of all weights together.

@@ -126,6 +126,11 @@
 //! flow. From them, and from how flows end, come response times and what keeps a service that fails
 //! fast or swallows traffic from looking free. Who reports nothing loses that, and nothing else.
 //!
+//! # Monitors
+//!
+//! [`Engine::handle_monitor_response`] and [`Engine::handle_load`] hand in what monitors measure, for
+//! the methods that compare it.
+//!
 //! # Why there
 //!
 //! [`Engine::explain`] says who would get the next flow, what each service counts and why it is left
@@ -153,6 +158,7 @@ mod hash;
 mod health;
 mod ids;
 mod method;
+mod monitored;
 mod order;
 mod output;
 mod persistence;

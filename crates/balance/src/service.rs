@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::answers::Answers;
 use crate::fading::Moment;
 use crate::hash::Identity;
+use crate::monitored::MonitorValues;
 use crate::rate::{Rates, Recent, Totals, exceeds};
 use crate::window::{Traffic, Window};
 use crate::{
@@ -25,6 +26,7 @@ pub(crate) struct Service {
     pub(crate) window: Window,
     pub(crate) identity: Identity,
     pub(crate) answers: Answers,
+    pub(crate) monitored: MonitorValues,
     pub(crate) settings: ServiceSettings,
     pub(crate) hits: u64,
     pub(crate) bound_by: Vec<VserverId>,
@@ -53,6 +55,7 @@ impl Service {
             window: Window::new(),
             identity: Identity::new(settings.address, settings.hash_id),
             answers: Answers::default(),
+            monitored: MonitorValues::default(),
             settings,
             hits: 0,
             bound_by: Vec::new(),

@@ -147,6 +147,8 @@ impl Engine {
             | Method::LeastPackets
             | Method::LeastRequest
             | Method::LeastResponseTime
+            | Method::LeastMonitorTime
+            | Method::CustomLoad
             | Method::Random
             | Method::SourceIpHash
             | Method::DestinationIpHash

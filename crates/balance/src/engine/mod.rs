@@ -9,6 +9,7 @@ mod apply;
 mod chain;
 mod explain;
 mod keep;
+mod monitored;
 mod status;
 mod sticky;
 

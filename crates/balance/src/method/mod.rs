@@ -12,6 +12,8 @@ mod cursor;
 mod least;
 mod least_bandwidth;
 mod least_connection;
+mod least_load;
+mod least_monitor_time;
 mod least_packets;
 mod least_response_time;
 mod random;
@@ -81,6 +83,8 @@ pub(crate) enum Rule {
     LeastBandwidth,
     LeastPackets,
     LeastResponseTime,
+    LeastMonitorTime,
+    LeastLoad,
     Hash(Key),
 }
 
@@ -93,6 +97,8 @@ impl Rule {
             Method::LeastBandwidth => Self::LeastBandwidth,
             Method::LeastPackets => Self::LeastPackets,
             Method::LeastResponseTime => Self::LeastResponseTime,
+            Method::LeastMonitorTime => Self::LeastMonitorTime,
+            Method::CustomLoad => Self::LeastLoad,
             Method::Random => Self::AtRandom,
             Method::SourceIpHash => Self::Hash(Key::of_address(flow.src, &settings.hash)),
             Method::DestinationIpHash => Self::Hash(Key::of_address(flow.dst, &settings.hash)),
@@ -113,6 +119,8 @@ impl Rule {
             | Self::LeastBandwidth
             | Self::LeastPackets
             | Self::LeastResponseTime
+            | Self::LeastMonitorTime
+            | Self::LeastLoad
             | Self::Hash(_) => true,
         }
     }
@@ -124,7 +132,9 @@ impl Rule {
             Self::LeastConnection
             | Self::LeastBandwidth
             | Self::LeastPackets
-            | Self::LeastResponseTime => true,
+            | Self::LeastResponseTime
+            | Self::LeastMonitorTime
+            | Self::LeastLoad => true,
             Self::InTurn | Self::AtRandom | Self::Hash(_) => false,
         }
     }
@@ -142,12 +152,29 @@ impl Rule {
             | Self::LeastConnection
             | Self::LeastBandwidth
             | Self::LeastPackets
+            | Self::LeastMonitorTime
+            | Self::LeastLoad
             | Self::Hash(_) => WINDOW_STEP,
         }
     }
 
+    /// Whether the load is less when a flow ends.
+    pub(crate) fn counts_connections(self) -> bool {
+        self == Self::LeastConnection || self.counts_times()
+    }
+
+    /// Whether the load is less when a flow is answered.
+    pub(crate) fn counts_times(self) -> bool {
+        matches!(self, Self::LeastResponseTime | Self::LeastMonitorTime)
+    }
+
+    /// Whether the load is what monitors report, or made of it.
+    pub(crate) fn is_monitored(self) -> bool {
+        matches!(self, Self::LeastMonitorTime | Self::LeastLoad)
+    }
+
     /// Whether a service that takes traffic in and gives none back would look idle.
-    pub(crate) fn counts_traffic(self) -> bool {
+    fn counts_traffic(self) -> bool {
         matches!(self, Self::LeastBandwidth | Self::LeastPackets)
     }
 }
@@ -161,7 +188,8 @@ pub(crate) struct Gauge {
     pub(crate) moment: Moment,
     /// The slot of the windows' baseline.
     pub(crate) base: usize,
-    /// How long an answer takes on the virtual server, in nanoseconds; 0 before the first.
+    /// How long an answer takes on the virtual server, to clients or to monitors, in nanoseconds; 0
+    /// before the first.
     pub(crate) usual: u64,
     /// Whether a service's port is part of what identifies it.
     pub(crate) use_port: bool,
@@ -184,6 +212,10 @@ impl Gauge {
             Rule::LeastResponseTime => {
                 least_response_time::load(service, self.usual, self.moment, self.now)
             }
+            Rule::LeastMonitorTime => {
+                least_monitor_time::load(service, self.usual, self.moment, self.now)
+            }
+            Rule::LeastLoad => least_load::load(service),
             Rule::Hash(key) => return rendezvous::read(service.identity, key, self.use_port),
         };
         Reading {
@@ -227,6 +259,11 @@ impl Gauge {
                 let span = (self.moment, horizon.moment);
                 least_response_time::bound(service, horizon.least_usual, span, self.now)
             }
+            Rule::LeastMonitorTime => {
+                let usual = horizon.least_usual;
+                least_monitor_time::load(service, usual, horizon.moment, self.now)
+            }
+            Rule::LeastLoad => least_load::load(service),
         }
     }
 }
@@ -333,7 +370,9 @@ impl Chooser {
             Rule::LeastConnection
             | Rule::LeastBandwidth
             | Rule::LeastPackets
-            | Rule::LeastResponseTime => least::select(candidates, from),
+            | Rule::LeastResponseTime
+            | Rule::LeastMonitorTime
+            | Rule::LeastLoad => least::select(candidates, from),
             Rule::AtRandom => return random::select(candidates, dice),
             Rule::Hash(_) => return rendezvous::select(candidates),
         };

@@ -243,7 +243,11 @@ impl Vserver {
             now: question.now,
             moment: Moment::of(question.now),
             base: question.base,
-            usual: self.times.average().unwrap_or(0),
+            usual: if rule.is_monitored() {
+                self.monitored.mean_time()
+            } else {
+                self.times.average().unwrap_or(0)
+            },
             use_port: self.settings.hash.use_port,
         }
     }
@@ -275,6 +279,14 @@ impl Vserver {
             }
             Rule::LeastResponseTime => {
                 let read = |service: &Service| gauge.read_by(Rule::LeastResponseTime, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::LeastMonitorTime => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastMonitorTime, service);
+                self.collect::<LIMITED, ORDERED>(search, read, found);
+            }
+            Rule::LeastLoad => {
+                let read = |service: &Service| gauge.read_by(Rule::LeastLoad, service);
                 self.collect::<LIMITED, ORDERED>(search, read, found);
             }
             Rule::Hash(key) => {

@@ -65,6 +65,8 @@ impl Vserver {
             | Method::LeastPackets
             | Method::LeastRequest
             | Method::LeastResponseTime
+            | Method::LeastMonitorTime
+            | Method::CustomLoad
             | Method::Random
             | Method::Token(_) => (false, false, false),
         };
@@ -111,6 +113,7 @@ impl Vserver {
                     | Unit::Bytes
                     | Unit::Packets
                     | Unit::ConnectionNanoseconds
+                    | Unit::Load
                     | Unit::HashScore,
                 ) => Some(reading.load),
             };
@@ -159,7 +162,9 @@ impl Vserver {
             Rule::LeastConnection
             | Rule::LeastBandwidth
             | Rule::LeastPackets
-            | Rule::LeastResponseTime => {
+            | Rule::LeastResponseTime
+            | Rule::LeastMonitorTime
+            | Rule::LeastLoad => {
                 let best = self.candidate(scene, chosen.position);
                 let is_tie = |other: &usize| !is_less(&best, &self.candidate(scene, *other));
                 MethodChoice::Least {
@@ -208,7 +213,8 @@ impl Vserver {
             Rule::LeastConnection => Some(Unit::Connections),
             Rule::LeastBandwidth => Some(Unit::Bytes),
             Rule::LeastPackets => Some(Unit::Packets),
-            Rule::LeastResponseTime => Some(Unit::ConnectionNanoseconds),
+            Rule::LeastResponseTime | Rule::LeastMonitorTime => Some(Unit::ConnectionNanoseconds),
+            Rule::LeastLoad => Some(Unit::Load),
             Rule::Hash(_) => (!self.has_table()).then_some(Unit::HashScore),
         }
     }

@@ -71,7 +71,7 @@ impl Index {
 
     /// Notes that a flow of a service has ended; `is_limited` says whether that may give it room.
     pub(crate) fn note_end(&mut self, slot: Slot, is_limited: bool) {
-        let counts = |basis: Basis| is_limited || !basis.rule.counts_traffic();
+        let counts = |basis: Basis| is_limited || basis.rule.counts_connections();
         if self.basis.is_some_and(counts) {
             self.note_fall(slot);
         }
@@ -79,8 +79,15 @@ impl Index {
 
     /// Notes that a service has answered: what it is expected to take has changed.
     pub(crate) fn note_answer(&mut self, slot: Slot) {
-        let counts = |basis: Basis| basis.rule == Rule::LeastResponseTime;
+        let counts = |basis: Basis| basis.rule.counts_times();
         if self.basis.is_some_and(counts) {
+            self.note_fall(slot);
+        }
+    }
+
+    /// Notes that monitors report something else of a service.
+    pub(crate) fn note_values(&mut self, slot: Slot) {
+        if self.basis.is_some_and(|basis| basis.rule.is_monitored()) {
             self.note_fall(slot);
         }
     }
@@ -99,7 +106,7 @@ impl Index {
             basis.rule == gauge.rule
                 && basis.base == gauge.base
                 && gauge.now <= basis.until
-                && gauge.usual >= basis.horizon.least_usual
+                && (!basis.rule.counts_times() || gauge.usual >= basis.horizon.least_usual)
         })
     }
 

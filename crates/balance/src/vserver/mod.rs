@@ -22,6 +22,7 @@ use crate::fading::AverageTime;
 use crate::hash::Table;
 use crate::health::Health;
 use crate::method::Chooser;
+use crate::monitored::Monitored;
 use crate::ramp::{Ramp, Terms};
 use crate::rate::{Rates, Recent, Totals};
 use crate::services::{Services, Slot};
@@ -58,6 +59,7 @@ pub(crate) struct Vserver {
     hash_table: Option<Arc<Table>>,
     pub(crate) index: Index,
     startup: Startup,
+    pub(crate) monitored: Monitored,
     /// Of its flows that were answered, whichever service did.
     pub(crate) times: AverageTime,
     since: Instant,
@@ -113,6 +115,7 @@ impl Vserver {
             hash_table: None,
             index: Index::default(),
             startup: Startup::default(),
+            monitored: Monitored::default(),
             times: AverageTime::default(),
             since: now,
             rates: Rates::new(),
@@ -186,10 +189,16 @@ impl Vserver {
             .map(|position| &mut self.bindings[position])
     }
 
-    /// Brings the state, and which order takes traffic, in line with settings and services; returns
+    /// Brings the state, which order takes traffic, and what monitors say, in line with settings and services; returns
     /// the former one if it changed.
     pub(crate) fn update_state(&mut self, services: &Services, now: Instant) -> Option<State> {
         self.update_sequence(services);
+        let bound = self
+            .bindings
+            .iter()
+            .map(|binding| services.at(binding.slot));
+        let up = bound.filter(|service| service.state == State::Up);
+        self.monitored = Monitored::of(up.map(|service| service.monitored));
         let state = self.current_state(services);
         if state == self.state {
             return None;

@@ -17,7 +17,7 @@
 
 use super::Vserver;
 use crate::method::Rule;
-use crate::{FlowKey, StartupReason, StartupStatus};
+use crate::{FlowKey, Method, StartupReason, StartupStatus};
 
 /// The phase of one virtual server, and how long one is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,12 +54,18 @@ impl Vserver {
         }
     }
 
-    /// Returns the rule for a flow: its method's, or in turn while a phase runs.
+    /// Returns the rule for a flow: its method's, or in turn while a phase runs or loads are missing.
     pub(super) fn rule(&self, flow: &FlowKey) -> Rule {
         match self.startup.phase {
             Some(_) => Rule::InTurn,
+            None if self.lacks_loads() => Rule::InTurn,
             None => Rule::new(&self.settings, flow),
         }
+    }
+
+    /// Whether the method compares loads that are not all known.
+    fn lacks_loads(&self) -> bool {
+        self.settings.method == Method::CustomLoad && !self.monitored.all_loaded()
     }
 
     /// Counts a request that was given out by the rule.

@@ -34,6 +34,9 @@ enum Op {
     Answer(Index),
     Traffic(Index, u64, u64),
     Clock(u64),
+    /// Monitors measure and report something else of each service, or of one.
+    Reports(u64),
+    Report(Index, Option<u64>),
     Set(Index, bool, Option<u32>, Option<u32>),
     Weight(u32, Index, u64, Option<u64>),
     Toggle(u32, Index),
@@ -48,6 +51,8 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastBandwidth,
         Method::LeastPackets,
         Method::LeastResponseTime,
+        Method::LeastMonitorTime,
+        Method::CustomLoad,
         Method::Token(TokenRange::FIRST_BYTE),
     ])
 }
@@ -82,6 +87,8 @@ fn op() -> impl Strategy<Value = Op> {
         4 => one().prop_map(Op::Answer),
         6 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
         6 => step.prop_map(Op::Clock),
+        2 => any::<u64>().prop_map(Op::Reports),
+        4 => (one(), prop::option::weighted(0.9, 0..50_u64)).prop_map(|(s, n)| Op::Report(s, n)),
         2 => (one(), prop::bool::weighted(0.7), clients, kbit_per_s)
             .prop_map(|(s, enabled, clients, rate)| Op::Set(s, enabled, clients, rate)),
         1 => (front(), one(), weight, order)
@@ -198,6 +205,13 @@ impl World {
                 counters.add_out(*up, 2);
             }
             Op::Clock(ms) => self.now = self.now + Duration::from_millis(*ms),
+            Op::Reports(seed) => {
+                for number in 0..self.services.len() as u64 {
+                    let value = number.wrapping_mul(seed | 1) >> 58;
+                    self.report(number as u32, Some(value));
+                }
+            }
+            Op::Report(s, value) => self.report(s.index(self.services.len()) as u32, *value),
             Op::Set(s, enabled, clients, kbit_per_s) => {
                 let number = s.index(self.services.len());
                 let settings = &mut self.services[number];
@@ -235,6 +249,14 @@ impl World {
             }),
         }
         Some(())
+    }
+
+    /// Hands in a load, and as many milliseconds as a response time.
+    fn report(&mut self, service: u32, value: Option<u64>) {
+        let id = ServiceId(service);
+        let time = value.map(Duration::from_millis);
+        self.engine.handle_load(id, value, self.now);
+        self.engine.handle_monitor_response(id, time, self.now);
     }
 
     fn take(&mut self, index: &Index) -> Option<Reservation> {

@@ -13,6 +13,7 @@ mod hashing;
 mod index;
 mod lifecycle;
 mod limits;
+mod monitored;
 mod persistence;
 mod random;
 mod random_method;

@@ -30,6 +30,7 @@ enum Op {
     Unused(Index),
     Ask(Index),
     Answer(Index),
+    Report(Index, Option<u64>),
     SetHash(Index, HashAlgorithm, bool),
     Traffic(Index, u64, u64),
     Clock(i64),
@@ -45,6 +46,8 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastPackets,
         Method::LeastRequest,
         Method::LeastResponseTime,
+        Method::LeastMonitorTime,
+        Method::CustomLoad,
         Method::Random,
         Method::SourceIpHash,
         Method::DestinationIpHash,
@@ -103,6 +106,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => one().prop_map(Op::Unused),
         5 => one().prop_map(Op::Ask),
         3 => one().prop_map(Op::Answer),
+        3 => (one(), prop::option::weighted(0.8, 0..9_u64)).prop_map(|(s, n)| Op::Report(s, n)),
         1 => (one(), algorithm(), any::<bool>())
             .prop_map(|(v, algorithm, use_port)| Op::SetHash(v, algorithm, use_port)),
         5 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
@@ -224,6 +228,12 @@ impl World {
                 let flow = self.flows.get_mut(index)?;
                 self.engine.handle_first_answer(&flow.reservation, self.now);
                 flow.progress = Progress::Answered;
+            }
+            Op::Report(s, value) => {
+                let id = pick(&self.services, s)?;
+                let time = value.map(Duration::from_millis);
+                self.engine.handle_load(id, *value, self.now);
+                self.engine.handle_monitor_response(id, time, self.now);
             }
             Op::SetHash(v, algorithm, use_port) => {
                 let id = pick(&self.vservers, v)?;

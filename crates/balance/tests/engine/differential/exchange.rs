@@ -125,6 +125,14 @@ impl Reference {
         (waits || exchange.failed.is_some_and(after)) && self.now - exchange.chosen_ms < 5_000
     }
 
+    /// Returns how long the client has been waiting who has been for longest, in milliseconds.
+    pub(super) fn longest_wait(&self, service: u32) -> u64 {
+        let own = self.flows.iter().filter(|flow| flow.service == service);
+        let waits = own.filter(|flow| !flow.is_answered);
+        let asked = waits.filter_map(|flow| flow.asked).map(|(ms, _)| ms);
+        asked.min().map_or(0, |ms| self.now - ms)
+    }
+
     fn number(&mut self) -> u64 {
         self.events += 1;
         self.events

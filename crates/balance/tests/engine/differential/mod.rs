@@ -71,6 +71,14 @@ enum Op {
     StartupFactor {
         factor: u32,
     },
+    Monitor {
+        service: u32,
+        ms: Option<u64>,
+    },
+    Report {
+        service: u32,
+        load: Option<u64>,
+    },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -96,6 +104,10 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (rate, unit, 0..=3_u64)
             .prop_map(|(rate, unit, seconds)| Op::SlowStart { rate, unit, seconds }),
         1 => (0..=3_u32).prop_map(|factor| Op::StartupFactor { factor }),
+        2 => (service(), prop::option::weighted(0.8, 0..=5_u64))
+            .prop_map(|(service, ms)| Op::Monitor { service, ms }),
+        4 => (service(), prop::option::weighted(0.95, 0..=5_u64))
+            .prop_map(|(service, load)| Op::Report { service, load }),
     ]
 }
 
@@ -207,6 +219,18 @@ impl Bench {
                 unit,
                 seconds,
             } => self.set_slow_start(rate, unit, seconds),
+            Op::Monitor { service, ms } => {
+                let time = ms.map(Duration::from_millis);
+                rig.engine
+                    .handle_monitor_response(ServiceId(service), time, rig.now);
+                reference.sample();
+                reference.members.get_mut(&service).unwrap().time_ms = ms;
+            }
+            Op::Report { service, load } => {
+                rig.engine.handle_load(ServiceId(service), load, rig.now);
+                reference.sample();
+                reference.members.get_mut(&service).unwrap().load = load;
+            }
             Op::StartupFactor { factor } => {
                 rig.apply(Change::SetStartupFactor(factor));
                 reference.sample();
@@ -330,6 +354,16 @@ proptest! {
     #[test]
     fn least_request_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
         run(Method::LeastRequest, &ops);
+    }
+
+    #[test]
+    fn least_monitor_time_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
+        run(Method::LeastMonitorTime, &ops);
+    }
+
+    #[test]
+    fn custom_load_is_as_the_reference(ops in prop::collection::vec(op(), 1..150)) {
+        run(Method::CustomLoad, &ops);
     }
 
     #[test]

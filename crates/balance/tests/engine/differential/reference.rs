@@ -13,6 +13,9 @@ use super::ramp::{Ramp, Rule};
 pub(super) struct Member {
     pub(super) disabled: bool,
     pub(super) limit: Option<u32>,
+    /// What monitors measure and report.
+    pub(super) time_ms: Option<u64>,
+    pub(super) load: Option<u64>,
     pub(super) exchange: Exchange,
 }
 
@@ -97,11 +100,10 @@ impl Reference {
         let able = if lifted { able } else { within };
         let chosen = match method {
             Method::RoundRobin => self.pick_in_turn(&able, lifted),
-            _ if self.in_turn > 0 => {
-                self.in_turn -= 1;
-                let chosen = self.pick_in_turn(&able, lifted);
-                self.last = Some(chosen);
-                chosen
+            _ if self.in_turn > 0 || self.lacks_loads(method) => {
+                self.in_turn = self.in_turn.saturating_sub(1);
+                self.begin_pass();
+                self.pick_in_turn(&able, lifted)
             }
             Method::Random => self.pick_at_random(&able),
             _ => self.pick_least(method, &able),
@@ -123,6 +125,9 @@ impl Reference {
             }
             Method::LeastBandwidth => self.window(service).0,
             Method::LeastPackets => self.window(service).1,
+            Method::LeastMonitorTime => self.monitor_load(service),
+            Method::CustomLoad if self.lacks_loads(method) => 0,
+            Method::CustomLoad => self.members[&service].load.unwrap(),
             _ => unreachable!("{method:?} compares nothing"),
         }
     }
@@ -165,16 +170,37 @@ impl Reference {
         let requests = self.factor * self.bound.len() as u64;
         if is_on && requests > 0 && self.in_turn == 0 {
             self.served.clear();
-            let is_last = |(service, _): &(u32, u64)| Some(*service) == self.last;
-            let behind = self
-                .bound
-                .iter()
-                .position(is_last)
-                .map_or(0, |last| last + 1);
-            let rest = self.bound[behind..].iter();
-            self.pass = rest.map(|(service, _)| *service).collect();
         }
         self.in_turn = if is_on { requests } else { 0 };
+    }
+
+    /// Goes on in turn behind whoever was chosen last, by whatever rule.
+    fn begin_pass(&mut self) {
+        let is_last = |(service, _): &(u32, u64)| Some(*service) == self.last;
+        let last = self.bound.iter().position(is_last);
+        let rest = self.bound[last.map_or(0, |last| last + 1)..].iter();
+        self.pass = rest.map(|(service, _)| *service).collect();
+    }
+
+    fn lacks_loads(&self, method: Method) -> bool {
+        let lacks = |(service, _): (u32, u64)| self.members[&service].load.is_none();
+        method == Method::CustomLoad && self.usable().any(lacks)
+    }
+
+    /// Connections times nanoseconds; who is not measured takes the mean of those that are.
+    fn monitor_load(&self, service: u32) -> u64 {
+        let time = |service: u32| self.members[&service].time_ms;
+        let known: Vec<u64> = self
+            .usable()
+            .filter_map(|(service, _)| time(service))
+            .collect();
+        let mean = match known.len() as u64 {
+            0 => 0,
+            count => known.iter().sum::<u64>() * 1_000_000 / count,
+        };
+        let own = time(service).map_or(mean, |ms| ms * 1_000_000);
+        let waited = self.longest_wait(service) * 1_000_000;
+        (self.active(service) + self.recent_failures(service)) * own.max(waited).max(1)
     }
 
     fn pick_in_turn(&mut self, able: &[u32], lifted: bool) -> u32 {
@@ -198,6 +224,7 @@ impl Reference {
                 let service = self.pass.remove(0);
                 if others.contains(&service) && self.has_quota(service) {
                     *self.served.entry(service).or_default() += 1;
+                    self.last = Some(service);
                     return service;
                 }
             }
