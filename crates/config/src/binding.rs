@@ -116,10 +116,10 @@ fn bound_name(command: &Command, key: Key) -> Result<Option<&str>, Fault> {
     let Some(arg) = command.arg(key) else {
         return Ok(None);
     };
-    match arg.values.get(1) {
-        Some(Value::Text(name)) => Ok(Some(name)),
-        _ => Err(refusal::without_value(command, key)),
-    }
+    let Some(Value::Text(name)) = arg.values.get(1) else {
+        return Err(refusal::without_value(command, key));
+    };
+    Ok(Some(name))
 }
 
 fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
