@@ -139,6 +139,11 @@ impl Rule {
         }
     }
 
+    /// Whether the service may be found without going through all.
+    pub(crate) fn has_short_way(self) -> bool {
+        self == Self::InTurn || self.is_indexed()
+    }
+
     /// How far ahead lower bounds of loads are made: far enough to be made seldom, near enough to be
     /// close to the loads.
     ///
@@ -344,9 +349,18 @@ impl Chooser {
         self.cursor.pass(position);
     }
 
-    /// Returns the index of the least loaded candidate, and has no effect.
-    pub(crate) fn least(&self, candidates: &[Candidate]) -> usize {
-        least::select(candidates, self.cursor.start(candidates))
+    /// Whether the service at `position`, of this weight, may be served once more in the round.
+    pub(crate) fn has_quota(&self, position: usize, weight: Weight) -> bool {
+        self.round.has_quota(position, weight)
+    }
+
+    /// Serves the service at `position` in turn; `is_first` says whether a new round begins with it.
+    pub(crate) fn serve_in_turn(&mut self, position: usize, is_first: bool) {
+        if is_first {
+            self.round.restart();
+        }
+        self.round.serve(position);
+        self.cursor.pass(position);
     }
 
     /// Chooses one of `candidates`, of which there is at least one; `ramping` says whether some may

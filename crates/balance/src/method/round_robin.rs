@@ -12,6 +12,7 @@
 //! Invariant: one entry per bound service, in bind order.
 
 use super::Candidate;
+use crate::Weight;
 
 /// How often each bound service was served in this round.
 #[derive(Clone, Debug, Default)]
@@ -45,9 +46,13 @@ impl Round {
         let existing = candidates.iter().filter(|candidate| !candidate.is_new);
         let others = self.progress(existing.map(|other| (other.position, other.weight.value())));
         let is_next =
-            |new: &Candidate| new.is_new && self.has_quota(new) && !self.is_ahead(new, others);
+            |new: &Candidate| new.is_new && self.may_have(new) && !self.is_ahead(new, others);
         let index = candidates.iter().position(is_next)?;
-        (others.weight > 0).then(|| self.serve(candidates, index))
+        if others.weight == 0 {
+            return None;
+        }
+        self.serve(candidates[index].position);
+        Some(index)
     }
 
     /// Serves the first candidate from `from` on that has quota left.
@@ -57,13 +62,14 @@ impl Round {
         let all_new = candidates.iter().all(|candidate| candidate.is_new);
         let takes_part = |index: &usize| all_new || !candidates[*index].is_new;
         let mut order = (from..candidates.len()).chain(0..from).filter(takes_part);
-        let next = order.find(|&index| self.has_quota(&candidates[index]));
+        let next = order.find(|&index| self.may_have(&candidates[index]));
         let index = next.unwrap_or_else(|| {
             self.restart();
             let first = (0..candidates.len()).find(takes_part);
             first.expect("there is a candidate, new or not")
         });
-        self.serve(candidates, index)
+        self.serve(candidates[index].position);
+        index
     }
 
     /// Lets the service at `position`, new until now, go on from where the `others` are.
@@ -81,9 +87,16 @@ impl Round {
         self.served[position] = self.served[position].max(even);
     }
 
-    fn serve(&mut self, candidates: &[Candidate], index: usize) -> usize {
-        self.served[candidates[index].position] += 1;
-        index
+    /// Counts that the service at `position` is served.
+    pub(super) fn serve(&mut self, position: usize) {
+        self.served[position] += 1;
+    }
+
+    /// Whether the service at `position` may be served once more.
+    ///
+    /// A weight that was lowered within the round can leave more served than allowed.
+    pub(super) fn has_quota(&self, position: usize, weight: Weight) -> bool {
+        u64::from(self.served[position]) < weight.value()
     }
 
     /// Sums up how far services are in the round.
@@ -98,15 +111,14 @@ impl Round {
         })
     }
 
+    fn may_have(&self, candidate: &Candidate) -> bool {
+        self.has_quota(candidate.position, candidate.weight)
+    }
+
     /// Whether more of the service's quota is served than of that of the others together.
     fn is_ahead(&self, candidate: &Candidate, others: Progress) -> bool {
         let served = u64::from(self.served[candidate.position]);
         served * others.weight > others.served * candidate.weight.value()
-    }
-
-    /// A weight that was lowered within the round can leave more served than allowed.
-    fn has_quota(&self, candidate: &Candidate) -> bool {
-        u64::from(self.served[candidate.position]) < candidate.weight.value()
     }
 }
 

@@ -191,8 +191,17 @@ impl Vserver {
         dice: &mut Dice,
         scratch: &mut Vec<Candidate>,
     ) -> Option<usize> {
-        if let Some(found) = self.find_in_index(search, scratch) {
-            return found;
+        if search.terms.is_none() && search.rule.has_short_way() {
+            let is_checked = search.question.indexing.is_checked;
+            let expected = is_checked.then(|| self.scan(search, dice, scratch));
+            let shorter = self.find_in_turn(search);
+            if let Some(found) = shorter.or_else(|| self.find_in_index(search)) {
+                assert!(
+                    expected.is_none_or(|expected| expected == found),
+                    "{found:?} was found, {expected:?} by a scan"
+                );
+                return found;
+            }
         }
         let found = self.find_in_table(search);
         found.or_else(|| {
@@ -205,14 +214,20 @@ impl Vserver {
         })
     }
 
-    /// Finds who takes a flow by going through all, and has no effect: what the index has to find.
-    pub(super) fn find_least(
+    /// Returns who takes a flow if all are gone through, and has no effect: what shorter ways have to
+    /// find.
+    fn scan(
         &mut self,
         search: &Search<'_>,
+        dice: &Dice,
         scratch: &mut Vec<Candidate>,
     ) -> Option<usize> {
         self.find_candidates(search, scratch);
-        (!scratch.is_empty()).then(|| scratch[self.chooser.least(scratch)].position)
+        let (mut chooser, mut dice) = (self.chooser.clone(), dice.clone());
+        (!scratch.is_empty()).then(|| {
+            let index = chooser.select(search.rule, scratch, false, &mut dice);
+            scratch[index].position
+        })
     }
 
     /// Fills `found` with the services that may take a flow, in bind order.

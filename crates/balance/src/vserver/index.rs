@@ -18,7 +18,7 @@
 
 use super::choice::Search;
 use super::{Binding, Vserver};
-use crate::method::{Candidate, Gauge, Horizon, Rule, Tournament, Value};
+use crate::method::{Gauge, Horizon, Rule, Tournament, Value};
 use crate::services::Slot;
 use crate::{Instant, State};
 
@@ -226,11 +226,7 @@ fn turn(position: usize, from: usize) -> (bool, usize) {
 impl Vserver {
     /// Finds a service by the index, if that is how it is done: for a method that compares loads, on a
     /// virtual server with many services of which none is new.
-    pub(super) fn find_in_index(
-        &mut self,
-        search: &Search<'_>,
-        scratch: &mut Vec<Candidate>,
-    ) -> Option<Option<usize>> {
+    pub(super) fn find_in_index(&mut self, search: &Search<'_>) -> Option<Option<usize>> {
         if self.bindings.len() < search.question.indexing.from
             || !search.rule.is_indexed()
             || search.terms.is_some()
@@ -238,13 +234,7 @@ impl Vserver {
         {
             return None;
         }
-        let is_checked = search.question.indexing.is_checked;
-        let expected = is_checked.then(|| self.find_least(search, scratch));
         let found = self.find_by_bounds(search);
-        assert!(
-            expected.is_none_or(|expected| expected == found),
-            "the index found {found:?}, a scan {expected:?}"
-        );
         if let Some(position) = found {
             self.chooser.pass(position);
         }
