@@ -43,6 +43,14 @@ pub(crate) fn minus_ln(hash: u64) -> u64 {
     u64::from(zeros) * (LN_2 >> 6) + minus_ln + (series >> 6)
 }
 
+/// Returns something that [`minus_ln`] is not below, for less effort.
+///
+/// `-ln(u) >= 1 - u`, less the error of [`minus_ln`]: `2^-20` of the result, and `2^-51`.
+pub(crate) fn least_minus_ln(hash: u64) -> u64 {
+    let rest = (hash | 1).wrapping_neg() >> 6;
+    (rest - (rest >> 20)).saturating_sub(128)
+}
+
 /// One of the 256 parts of `[1/2, 1)`, known by its upper end `c`.
 #[derive(Clone, Copy)]
 struct Part {
@@ -138,6 +146,8 @@ mod tests {
             (found - expected).abs() <= allowed,
             "{hash:#x}: {found} is not {expected}"
         );
+        let least = least_minus_ln(hash);
+        assert!(least <= minus_ln(hash), "{hash:#x}: {least}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use core::net::{IpAddr, SocketAddr};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-pub(crate) use log::minus_ln;
+pub(crate) use log::{least_minus_ln, minus_ln};
 pub use settings::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub(crate) use table::{Member, Table};
 

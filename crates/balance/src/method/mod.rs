@@ -32,6 +32,7 @@ use crate::{FlowKey, Instant, Method, Token, VserverSettings, Weight};
 
 use cursor::Cursor;
 pub(crate) use least::is_less;
+pub(crate) use rendezvous::{precedes, read as score};
 use round_robin::Round;
 pub(crate) use tournament::{Tournament, Value};
 
@@ -63,6 +64,15 @@ impl Candidate {
             behind,
             is_new,
         }
+    }
+}
+
+impl Candidate {
+    /// Whether it has less load for its weight than one of `load` and `weight`.
+    #[inline]
+    pub(crate) fn is_below(&self, load: u64, weight: Weight) -> bool {
+        let own = u128::from(self.load) * u128::from(weight.value());
+        own < u128::from(load) * u128::from(self.weight.value())
     }
 }
 
@@ -139,9 +149,9 @@ impl Rule {
         }
     }
 
-    /// Whether the service may be found without going through all.
+    /// Whether the service may be found without making candidates of all.
     pub(crate) fn has_short_way(self) -> bool {
-        self == Self::InTurn || self.is_indexed()
+        self != Self::AtRandom
     }
 
     /// How far ahead lower bounds of loads are made: far enough to be made seldom, near enough to be

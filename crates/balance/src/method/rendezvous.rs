@@ -15,7 +15,7 @@ use crate::hash::{Identity, Key, minus_ln};
 
 /// Returns `-ln(u)` of a service for a client, and what decides between services that have the same
 /// because they are of one address, or of one `hashId`.
-pub(super) fn read(identity: Identity, key: Key, use_port: bool) -> Reading {
+pub(crate) fn read(identity: Identity, key: Key, use_port: bool) -> Reading {
     let deciding = identity.deciding(use_port);
     let is_shared = deciding != identity.own();
     Reading {
@@ -33,11 +33,15 @@ pub(super) fn read(identity: Identity, key: Key, use_port: bool) -> Reading {
 pub(super) fn select(candidates: &[Candidate]) -> usize {
     let mut best = 0;
     for (index, candidate) in candidates.iter().enumerate().skip(1) {
-        let former = &candidates[best];
-        let is_equal = || !is_less(former, candidate) && candidate.tie < former.tie;
-        if is_less(candidate, former) || is_equal() {
+        if precedes(candidate, &candidates[best]) {
             best = index;
         }
     }
     best
+}
+
+/// Whether a candidate is better than one that was bound before it.
+pub(crate) fn precedes(candidate: &Candidate, former: &Candidate) -> bool {
+    let is_equal = || !is_less(former, candidate) && candidate.tie < former.tie;
+    is_less(candidate, former) || is_equal()
 }

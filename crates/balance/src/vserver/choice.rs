@@ -191,11 +191,16 @@ impl Vserver {
         dice: &mut Dice,
         scratch: &mut Vec<Candidate>,
     ) -> Option<usize> {
+        let found = self.find_in_table(search);
+        if found.is_some() {
+            return found;
+        }
         if search.terms.is_none() && search.rule.has_short_way() {
             let is_checked = search.question.indexing.is_checked;
             let expected = is_checked.then(|| self.scan(search, dice, scratch));
             let shorter = self.find_in_turn(search);
-            if let Some(found) = shorter.or_else(|| self.find_in_index(search)) {
+            let shorter = shorter.or_else(|| self.find_in_index(search));
+            if let Some(found) = shorter.or_else(|| self.find_by_score(search)) {
                 assert!(
                     expected.is_none_or(|expected| expected == found),
                     "{found:?} was found, {expected:?} by a scan"
@@ -203,14 +208,11 @@ impl Vserver {
                 return found;
             }
         }
-        let found = self.find_in_table(search);
-        found.or_else(|| {
-            self.find_candidates(search, scratch);
-            (!scratch.is_empty()).then(|| {
-                let ramping = search.terms.is_some();
-                let index = self.chooser.select(search.rule, scratch, ramping, dice);
-                scratch[index].position
-            })
+        self.find_candidates(search, scratch);
+        (!scratch.is_empty()).then(|| {
+            let ramping = search.terms.is_some();
+            let index = self.chooser.select(search.rule, scratch, ramping, dice);
+            scratch[index].position
         })
     }
 

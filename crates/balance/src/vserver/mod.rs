@@ -3,7 +3,7 @@
 //! Invariants: `bindings` is in bind order, without a service twice; the chooser is told of each
 //! bind and unbind; `active` is the number of reservations out, including those of services that
 //! were unbound meanwhile; `hash_table` is that of the services bound now, or none. How one of them
-//! is chosen is in `choice`, how in fewer steps in `turn` and `index`, what a slow start adds in `ramps`,
+//! is chosen is in `choice`, how in fewer steps in `turn`, `index` and `score`, what a slow start adds in `ramps`,
 //! what persistence does in `sticky`; `explain` puts a choice into words.
 
 mod choice;
@@ -11,6 +11,7 @@ mod explain;
 mod index;
 mod orders;
 mod ramps;
+mod score;
 mod spillover;
 mod startup;
 mod sticky;

@@ -12,9 +12,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sluice_balance::{
-    Bind, Change, CloseReason, Counters, Engine, FlowKey, Instant, Method, Order, Refusal,
-    Reservation, ServiceId, ServiceSettings, SlowStart, Token, TokenRange, VserverId,
-    VserverSettings, Weight,
+    Bind, Change, CloseReason, Counters, Engine, Instant, Method, Order, Refusal, Reservation,
+    ServiceId, ServiceSettings, SlowStart, Token, TokenRange, VserverId, VserverSettings, Weight,
 };
 
 use crate::rig::{flow, service, vserver};
@@ -54,6 +53,7 @@ fn method() -> impl Strategy<Value = Method> {
         Method::LeastMonitorTime,
         Method::CustomLoad,
         Method::Token(TokenRange::FIRST_BYTE),
+        Method::SrcIpSrcPortHash,
     ])
 }
 
@@ -264,14 +264,11 @@ impl World {
     }
 
     fn select(&mut self, vserver: VserverId, tried: &[ServiceId]) {
-        let flow = FlowKey {
-            token: self
-                .chosen
-                .len()
-                .is_multiple_of(2)
-                .then(|| Token::of(b"token")),
-            ..flow()
-        };
+        let number = self.chosen.len() as u16;
+        let mut flow = flow();
+        flow.src.set_port(number);
+        let has_token = number.is_multiple_of(2);
+        flow.token = has_token.then(|| Token::of(&number.to_be_bytes()));
         let chosen = self.engine.select(vserver, &flow, tried, self.now);
         self.chosen.push(chosen.map(|selection| {
             let service = selection.reservation.service();

@@ -32,8 +32,10 @@ impl Bench {
             hash,
             ..vserver(method)
         };
+        let mut engine = Engine::new();
+        engine.check_index();
         let mut bench = Self {
-            engine: Engine::new(),
+            engine,
             settings: settings.clone(),
         };
         bench.apply(&Change::AddVserver(V, settings));
