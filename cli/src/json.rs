@@ -72,6 +72,8 @@ mod tests {
             unsaved: true,
             boot_failures: Vec::new(),
             skipped: std::collections::BTreeMap::new(),
+            provisional_s: Some(7),
+            not_undone: Vec::new(),
         });
         let parsed: Value = serde_json::from_str(&document(&[status])).unwrap();
         assert_eq!(parsed["system_unix_ms"], Value::from(u64::MAX));

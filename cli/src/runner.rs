@@ -197,7 +197,10 @@ impl Runner {
             | Verb::Stat
             | Verb::Clear
             | Verb::Save
-            | Verb::Diff => self.ask(command, place, output),
+            | Verb::Diff
+            | Verb::Apply
+            | Verb::Confirm
+            | Verb::Rollback => self.ask(command, place, output),
         }
     }
 
@@ -286,6 +289,9 @@ fn answers_with_text(verb: Verb) -> bool {
         | Verb::Unbind
         | Verb::Clear
         | Verb::Save
+        | Verb::Apply
+        | Verb::Confirm
+        | Verb::Rollback
         | Verb::Batch
         | Verb::Exit
         | Verb::Quit => false,

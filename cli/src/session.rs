@@ -177,6 +177,9 @@ fn interrupted(verb: Verb) -> SessionError {
         | Verb::Unbind
         | Verb::Clear
         | Verb::Save
+        | Verb::Apply
+        | Verb::Confirm
+        | Verb::Rollback
         | Verb::Batch => SessionError::Unknown,
     }
 }

@@ -49,6 +49,8 @@ struct Shell<'a> {
     history: Option<PathBuf>,
     /// Whether the running configuration differs from the saved one, as far as is known.
     unsaved: bool,
+    /// Whether changes are provisional, as far as is known.
+    provisional: bool,
 }
 
 impl<'a> Shell<'a> {
@@ -68,6 +70,7 @@ impl<'a> Shell<'a> {
             interrupt,
             history,
             unsaved: false,
+            provisional: false,
         })
     }
 
@@ -124,9 +127,13 @@ impl<'a> Shell<'a> {
         ExitCode::SUCCESS
     }
 
-    /// The mark before the prompt says that something is not saved.
+    /// The mark before the prompt says that something is not saved, or not even confirmed.
     fn prompt(&self) -> &'static str {
-        if self.unsaved { "*> " } else { "> " }
+        match (self.provisional, self.unsaved) {
+            (true, _) => "confirm?> ",
+            (false, true) => "*> ",
+            (false, false) => "> ",
+        }
     }
 
     fn answer_question(&self, text: &str, cursor: usize, output: &mut Output) -> (String, String) {
@@ -209,6 +216,7 @@ impl<'a> Shell<'a> {
             | Row::UdpStat(_) => None,
         })?;
         self.unsaved = status.unsaved;
+        self.provisional = status.provisional_s.is_some();
         Some(status)
     }
 }

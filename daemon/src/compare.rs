@@ -10,9 +10,30 @@ use sluice_protocol::{Reply, Row};
 use crate::ns_conf::NsConf;
 use crate::saver::Content;
 
+/// The configurations that are in no file.
+#[derive(Debug)]
+pub(crate) struct Live<'a> {
+    /// The one in force.
+    pub(crate) running: &'a Config,
+    /// The one before provisional changes, if there are such.
+    pub(crate) confirmed: Option<&'a Config>,
+    /// How long these can be confirmed.
+    pub(crate) provisional_s: Option<u64>,
+}
+
+impl Live<'_> {
+    fn named(&self, name: &str) -> Option<&Config> {
+        match name {
+            "running" => Some(self.running),
+            "confirmed" => Some(self.confirmed.unwrap_or(self.running)),
+            _ => None,
+        }
+    }
+}
+
 /// Returns the files that have to be read to answer a command, in the order in which it names them.
-pub(crate) fn paths(command: &Command, ns_conf: &NsConf) -> Vec<PathBuf> {
-    let names = names(command);
+pub(crate) fn paths(command: &Command, ns_conf: &NsConf, live: &Live<'_>) -> Vec<PathBuf> {
+    let names = names(command, live);
     names
         .into_iter()
         .filter_map(|name| ns_conf.path_of(name))
@@ -25,15 +46,19 @@ pub(crate) fn paths(command: &Command, ns_conf: &NsConf) -> Vec<PathBuf> {
 /// An earlier version is not there.
 pub(crate) fn answer(
     command: &Command,
-    running: &Config,
+    live: &Live<'_>,
     files: Vec<Content>,
 ) -> Result<Vec<Reply>, Fault> {
     let mut files = files.into_iter();
     let mut configs = Vec::new();
     let mut replies = Vec::new();
-    for name in names(command) {
-        if name == "running" {
-            configs.push(running.clone());
+    if let Some(seconds) = live.provisional_s {
+        let text = format!("changes are provisional: undone in {seconds} s unless confirmed");
+        replies.extend(is_about_changes(command).then_some(Reply::Warning(text)));
+    }
+    for name in names(command, live) {
+        if let Some(config) = live.named(name) {
+            configs.push(config.clone());
             continue;
         }
         let file = files.next().ok_or_else(|| missing(name))?;
@@ -64,7 +89,7 @@ pub(crate) fn answer(
 }
 
 /// Returns the configurations a command is about.
-fn names(command: &Command) -> Vec<&str> {
+fn names<'a>(command: &'a Command, live: &Live<'_>) -> Vec<&'a str> {
     if command.verb == Verb::Diff {
         let given = command.arg(Key::Configs).into_iter();
         let mut names: Vec<&str> = given
@@ -74,12 +99,17 @@ fn names(command: &Command) -> Vec<&str> {
         names.extend(left_out);
         names
     } else if command.noun == Noun::NsRollbackCommand {
-        vec!["saved", "running"]
+        let back = live.confirmed.map_or("saved", |_| "confirmed");
+        vec![back, "running"]
     } else if matches!(command.noun, Noun::NsSavedConfig | Noun::NsConf) {
         vec!["saved"]
     } else {
         Vec::new()
     }
+}
+
+fn is_about_changes(command: &Command) -> bool {
+    command.verb == Verb::Diff || command.noun == Noun::NsRollbackCommand
 }
 
 fn word(value: &Value) -> Option<&str> {
@@ -137,7 +167,16 @@ mod tests {
     /// What a command says, line by line.
     fn said(command: &str, running: &Config, files: Vec<Content>) -> Vec<String> {
         let command = parse(command).unwrap().unwrap();
-        match answer(&command, running, files) {
+        let live = Live {
+            running,
+            confirmed: None,
+            provisional_s: None,
+        };
+        heard(answer(&command, &live, files))
+    }
+
+    fn heard(answer: Result<Vec<Reply>, Fault>) -> Vec<String> {
+        match answer {
             Err(fault) => vec![format!("ERROR: {fault}")],
             Ok(replies) => {
                 let text = |reply| match reply {
@@ -197,6 +236,34 @@ mod tests {
             said("diff ns config ns.conf.2", &running, vec![content(None)]),
             ["ERROR: No such file [ns.conf.2]"]
         );
+    }
+
+    #[test]
+    fn provisional_changes_are_told_and_compared_with_what_was_before() {
+        let (running, before) = (
+            config("add server b 10.0.0.2"),
+            config("add server a 10.0.0.1"),
+        );
+        let live = Live {
+            running: &running,
+            confirmed: Some(&before),
+            provisional_s: Some(9),
+        };
+        let warning = "Warning: changes are provisional: undone in 9 s unless confirmed";
+        for (line, expected) in [
+            (
+                "diff ns config confirmed",
+                ["- add server a 10.0.0.1", "+ add server b 10.0.0.2"],
+            ),
+            (
+                "show ns rollbackcmd",
+                ["rm server b", "add server a 10.0.0.1"],
+            ),
+        ] {
+            let command = parse(line).unwrap().unwrap();
+            let said = heard(answer(&command, &live, Vec::new()));
+            assert_eq!(said, [&[warning], &expected[..]].concat(), "{line}");
+        }
     }
 
     #[test]

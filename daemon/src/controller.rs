@@ -4,6 +4,8 @@
 //! whole: plan, prepare, commit. It waits for nobody: an answer is handed over as a whole and sent by the
 //! client's own task, a file is written by the saver's thread.
 
+mod trial;
+
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -14,8 +16,10 @@ use sluice_protocol::{Reply, Request, Row};
 use tokio::sync::oneshot;
 
 use crate::boot::{self, BootError};
+use crate::compare::Live;
 use crate::faults;
 use crate::ns_conf::{NsConf, Save};
+use crate::provisional::Provisional;
 use crate::queue::{Ask, Event, Events};
 use crate::rows;
 use crate::save::{Replaced, SaveError};
@@ -28,6 +32,9 @@ pub(crate) struct Controller {
     dataplane: Dataplane,
     ns_conf: NsConf,
     saver: Saver,
+    provisional: Provisional,
+    /// What could not be undone of the last provisional changes.
+    not_undone: Vec<String>,
     /// Set while draining: whom to tell when the last flow has ended.
     draining: Option<Draining>,
 }
@@ -55,6 +62,8 @@ impl Controller {
             dataplane,
             ns_conf,
             saver,
+            provisional: Provisional::default(),
+            not_undone: Vec::new(),
             draining: None,
         })
     }
@@ -67,7 +76,10 @@ impl Controller {
     /// Handles events until it is told to stop, then ends all flows.
     pub(crate) fn run(mut self, events: &Events) {
         loop {
+            let trial = self.look_after_trial();
             let limit = self.look_after_dataplane();
+            // The sooner of the two.
+            let limit = limit.into_iter().chain(trial).min();
             match events.next(limit) {
                 Some(Event::Ask(ask)) => self.handle_ask(ask),
                 Some(Event::Saved { save, written, ask }) => self.finish_save(save, written, ask),
@@ -134,7 +146,7 @@ impl Controller {
             | Verb::Bind
             | Verb::Unbind => self.change(command, uid)?,
             Verb::Show | Verb::Stat | Verb::Diff => {
-                let paths = compare::paths(command, &self.ns_conf);
+                let paths = compare::paths(command, &self.ns_conf, &self.live());
                 if !paths.is_empty() {
                     return Ok(Outcome::Read(paths));
                 }
@@ -142,7 +154,11 @@ impl Controller {
             }
             Verb::Clear if command.noun == Noun::NsConfig => self.clear_config(command, uid)?,
             Verb::Clear => self.clear(command, uid)?,
+            Verb::Apply => self.apply(command, uid)?,
+            Verb::Confirm => self.confirm(uid)?,
+            Verb::Rollback => self.roll_back(uid)?,
             Verb::Save => {
+                self.provisional.check_none(self.dataplane.now())?;
                 return self
                     .ns_conf
                     .start_save(&self.config, command)
@@ -171,11 +187,17 @@ impl Controller {
     fn show(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
         let rows = match command.noun {
             Noun::NsConfig if command.verb == Verb::Diff => {
-                return compare::answer(command, &self.config, Vec::new());
+                return compare::answer(command, &self.live(), Vec::new());
             }
-            Noun::NsConfig => vec![Row::Config(
-                self.ns_conf.status(&self.config, SystemTime::now()),
-            )],
+            Noun::NsConfig => {
+                let mut status = self.ns_conf.status(&self.config, SystemTime::now());
+                status.provisional_s = self.trial_seconds();
+                status.not_undone.clone_from(&self.not_undone);
+                vec![Row::Config(status)]
+            }
+            Noun::NsRollbackCommand => {
+                return compare::answer(command, &self.live(), Vec::new());
+            }
             Noun::NsRunningConfig if command.arg(Key::WithDefaults).is_some() => {
                 lines(self.config.render_with_defaults())
             }
@@ -194,7 +216,7 @@ impl Controller {
                 view.rows(command)?
             }
             // Those that are in a file were answered from there.
-            Noun::None | Noun::NsSavedConfig | Noun::NsConf | Noun::NsRollbackCommand => {
+            Noun::None | Noun::NsSavedConfig | Noun::NsConf => {
                 return Err(Fault::new(catalogue::NOT_VALID_HERE));
             }
         };
@@ -250,9 +272,17 @@ impl Controller {
         carry_out(way.plan, &mut self.config, &mut self.dataplane).map(drop)
     }
 
+    fn live(&self) -> Live<'_> {
+        Live {
+            running: &self.config,
+            confirmed: self.provisional.confirmed(),
+            provisional_s: self.trial_seconds(),
+        }
+    }
+
     fn finish_read(&self, files: Vec<Result<Content, Fault>>, ask: Ask) {
         let answer = match (&ask.request, files.into_iter().collect()) {
-            (Request::Run(command), Ok(files)) => compare::answer(command, &self.config, files),
+            (Request::Run(command), Ok(files)) => compare::answer(command, &self.live(), files),
             (Request::Run(_) | Request::Names(_), Err(fault)) => Err(fault),
             (Request::Names(_), Ok(_)) => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         };

@@ -17,6 +17,7 @@ mod lifetime;
 mod log;
 mod notify;
 mod ns_conf;
+mod provisional;
 mod queue;
 mod rows;
 mod save;

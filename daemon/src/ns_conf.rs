@@ -69,6 +69,13 @@ impl FailedLine {
     }
 }
 
+/// The lines of the file that do not run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptLines {
+    failed: Vec<FailedLine>,
+    skipped: Vec<SkippedLine>,
+}
+
 /// The file's state.
 #[derive(Clone, Debug)]
 pub(crate) struct NsConf {
@@ -141,6 +148,32 @@ impl NsConf {
         }
     }
 
+    /// Returns the lines that do not run.
+    pub(crate) fn kept_lines(&self) -> KeptLines {
+        KeptLines {
+            failed: self.failed.clone(),
+            skipped: self.skipped.clone(),
+        }
+    }
+
+    /// Notes that the configuration of the time when `lines` did not run is back.
+    pub(crate) fn return_to(&mut self, lines: KeptLines, at: SystemTime) {
+        self.changed_at = Some(at);
+        self.failed = lines.failed;
+        self.skipped = lines.skipped;
+    }
+
+    /// Refuses what has to wait for a save that is under way.
+    ///
+    /// # Errors
+    /// One is.
+    pub(crate) fn check_not_saving(&self) -> Result<(), Fault> {
+        if self.saving {
+            return Err(Fault::new(catalogue::SAVE_IN_PROGRESS));
+        }
+        Ok(())
+    }
+
     /// Forgets the lines that do not run.
     pub(crate) fn forget_lines(&mut self) {
         self.failed.clear();
@@ -181,9 +214,7 @@ impl NsConf {
     /// # Errors
     /// Failed lines stand and `command` has no `-force`, or another save is under way.
     pub(crate) fn start_save(&mut self, config: &Config, command: &Command) -> Result<Save, Fault> {
-        if self.saving {
-            return Err(Fault::new(catalogue::SAVE_IN_PROGRESS));
-        }
+        self.check_not_saving()?;
         let failures = self.failures();
         if let Some(first) = failures.first()
             && command.arg(Key::Force).is_none()
@@ -239,6 +270,8 @@ impl NsConf {
             unsaved: sorted(config.render()) != self.saved,
             boot_failures: self.failures(),
             skipped: self.skips().by_feature().clone(),
+            provisional_s: None,
+            not_undone: Vec::new(),
         }
     }
 

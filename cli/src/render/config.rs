@@ -26,6 +26,14 @@ pub(crate) fn push(text: &mut String, row: &ConfigStatus, zone: &TimeZone) {
         "\tConfig Changed since Last Saved Config: {}\n",
         if row.unsaved { "TRUE" } else { "FALSE" }
     ));
+    if let Some(seconds) = row.provisional_s {
+        text.push_str(&format!(
+            "\tChanges are provisional: undone in {seconds} s unless confirmed\n"
+        ));
+    }
+    for failure in &row.not_undone {
+        text.push_str(&format!("\t{failure}\n"));
+    }
     let skipped: Vec<String> = row
         .skipped
         .iter()

@@ -430,12 +430,16 @@ fn the_configuration_tells_what_is_unsaved_and_what_failed() {
         unsaved: true,
         boot_failures: vec!["ns.conf:3: ERROR: No such resource\x1b[2J".to_owned()],
         skipped: [("cs vserver".to_owned(), 3), ("ssl".to_owned(), 1)].into(),
+        provisional_s: Some(42),
+        not_undone: vec!["not undone: x".to_owned()],
     });
     let expected = "\tConfiguration File: /etc/sluice/ns.conf
 \t                   System Time: Fri Jun 12 07:29:26 2015
 \t      Last Config Changed Time: Fri Jun 12 07:20:01 2015
 \t        Last Config Saved Time: not since the start
 \tConfig Changed since Last Saved Config: TRUE
+\tChanges are provisional: undone in 42 s unless confirmed
+\tnot undone: x
 \tLines of features that are not here: 4 (cs vserver 3, ssl 1)
 \tLines that failed at boot: 1
 \t\tns.conf:3: ERROR: No such resource\\x1b[2J

@@ -279,6 +279,8 @@ fn config_row(unsaved: bool) -> Reply {
         unsaved,
         boot_failures: Vec::new(),
         skipped: std::collections::BTreeMap::new(),
+        provisional_s: None,
+        not_undone: Vec::new(),
     })))
 }
 

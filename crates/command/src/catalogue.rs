@@ -91,6 +91,8 @@ pub const ALL: &[Code] = &[
     TOO_LONG,
     TOO_MANY_CLIENTS,
     INTERNAL,
+    PROVISIONAL,
+    NOTHING_PROVISIONAL,
     PROTOCOL,
     SHUTTING_DOWN,
     ANSWER_TOO_LONG,
@@ -309,6 +311,10 @@ pub const TOO_LONG: Code = code(10006, "Line is too long", Syntax);
 pub const TOO_MANY_CLIENTS: Code = code(10007, "Too many control connections", System);
 /// 10008: a defect of ours; the details say where.
 pub const INTERNAL: Code = code(10008, "Internal error", System);
+/// 10009: what would make provisional changes last has to wait until they are confirmed or undone.
+pub const PROVISIONAL: Code = code(10009, "Changes are provisional", InUse);
+/// 10010: there is nothing to confirm or to undo.
+pub const NOTHING_PROVISIONAL: Code = code(10010, "No changes are provisional", Missing);
 /// 10100: what a client sent is not the control protocol, or another version of it.
 pub const PROTOCOL: Code = code(10100, "Control message not understood", System);
 /// 10101: the daemon ends and changes nothing any more.
@@ -356,6 +362,6 @@ mod tests {
     #[test]
     fn own_texts_have_own_numbers() {
         let own = ALL.iter().filter(|code| code.number >= 10_000).count();
-        assert_eq!(own, 15);
+        assert_eq!(own, 17);
     }
 }

@@ -32,6 +32,12 @@ pub enum Verb {
     Save,
     /// `diff`
     Diff,
+    /// `apply`
+    Apply,
+    /// `confirm`
+    Confirm,
+    /// `rollback`
+    Rollback,
     /// `batch`
     Batch,
     /// `help`
@@ -132,6 +138,7 @@ pub enum Key {
     OutFile,
     Words,
     Level,
+    Confirm,
     Configs,
     WithDefaults,
     // options without effect here, kept and written back

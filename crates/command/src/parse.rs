@@ -331,6 +331,9 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
         | Verb::Clear
         | Verb::Save
         | Verb::Diff
+        | Verb::Apply
+        | Verb::Confirm
+        | Verb::Rollback
         | Verb::Batch
         | Verb::Help
         | Verb::Exit

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::help::{facts, synopsis};
 use crate::table::{self, ArgSpec, CommandSpec, Kind, NOUNS, NounSpec, Saved};
 use crate::value::{allowed, list};
-use crate::{Noun, Verb, catalogue};
+use crate::{Noun, catalogue};
 
 /// Returns the page `docs/commands.md`: every command with its synopsis and every argument with
 /// what it takes, what holds without it and what it means; then the catalogue of errors.
@@ -161,27 +161,10 @@ fn wrapped(spec: &'static CommandSpec) -> String {
 }
 
 fn name(spec: &CommandSpec) -> String {
-    match spec.verb {
-        Verb::Batch | Verb::Help | Verb::Exit | Verb::Quit => {
-            table::verb_word(spec.verb).to_owned()
-        }
-        Verb::Add
-        | Verb::Set
-        | Verb::Unset
-        | Verb::Rm
-        | Verb::Enable
-        | Verb::Disable
-        | Verb::Bind
-        | Verb::Unbind
-        | Verb::Show
-        | Verb::Stat
-        | Verb::Clear
-        | Verb::Save
-        | Verb::Diff => format!(
-            "{} {}",
-            table::verb_word(spec.verb),
-            table::noun_words(spec.noun)
-        ),
+    let verb = table::verb_word(spec.verb);
+    match spec.noun {
+        Noun::None => verb.to_owned(),
+        noun => format!("{verb} {}", table::noun_words(noun)),
     }
 }
 

@@ -98,6 +98,9 @@ impl Config {
             | Verb::Clear
             | Verb::Save
             | Verb::Diff
+            | Verb::Apply
+            | Verb::Confirm
+            | Verb::Rollback
             | Verb::Batch
             | Verb::Help
             | Verb::Exit

@@ -27,6 +27,9 @@ impl Config {
             | Verb::Clear
             | Verb::Save
             | Verb::Diff
+            | Verb::Apply
+            | Verb::Confirm
+            | Verb::Rollback
             | Verb::Batch
             | Verb::Help
             | Verb::Exit

@@ -357,6 +357,11 @@ pub struct ConfigStatus {
     pub boot_failures: Vec<String>,
     /// Lines of the boot file about features that are not here: how many, by feature.
     pub skipped: BTreeMap<String, u64>,
+    /// How long provisional changes can still be confirmed, begun seconds included; `None` when there is
+    /// nothing to confirm.
+    pub provisional_s: Option<u64>,
+    /// What could not be undone of the last provisional changes.
+    pub not_undone: Vec<String>,
 }
 
 /// UDP in the whole process, since it started.

@@ -59,6 +59,9 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Clear, "clear"),
     (Verb::Save, "save"),
     (Verb::Diff, "diff"),
+    (Verb::Apply, "apply"),
+    (Verb::Confirm, "confirm"),
+    (Verb::Rollback, "rollback"),
     (Verb::Batch, "batch"),
     (Verb::Help, "help"),
     (Verb::Exit, "exit"),
@@ -117,6 +120,9 @@ impl CommandSpec {
             | Verb::Clear
             | Verb::Save
             | Verb::Diff
+            | Verb::Apply
+            | Verb::Confirm
+            | Verb::Rollback
             | Verb::Batch
             | Verb::Help
             | Verb::Exit

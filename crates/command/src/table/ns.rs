@@ -108,7 +108,7 @@ pub(super) static ROLLBACK_COMMAND: NounSpec = NounSpec {
         noun: Noun::NsRollbackCommand,
         positionals: &[],
         own: &[],
-        help: "Lists the commands that make the saved configuration of the running one",
+        help: "Lists the commands that undo provisional changes; without such, those since the last save",
     }],
     options: &[],
     help: "The way back from the running configuration",
@@ -172,6 +172,7 @@ static CONFIGS: Choices = Choices {
     allowed: &[
         ("running", "the configuration in force"),
         ("saved", "the configuration file"),
+        ("confirmed", "what was in force before provisional changes"),
         ("ns.conf.0", "the file before the last save"),
         ("ns.conf.1", "the file before that"),
         ("ns.conf.2", "the file before that"),

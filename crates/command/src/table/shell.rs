@@ -1,4 +1,4 @@
-//! The table of the commands without an object, which the shell itself carries out.
+//! The table of the commands without an object: changes on trial, and what the shell itself carries out.
 
 use super::{ArgSpec, CommandSpec, Default, Kind, NounSpec, Positional, Times, row};
 use crate::{Key, Noun, Verb};
@@ -8,6 +8,27 @@ pub(super) static SHELL: NounSpec = NounSpec {
     group: None,
     object: "",
     commands: &[
+        CommandSpec {
+            verb: Verb::Apply,
+            noun: Noun::None,
+            positionals: &[],
+            own: &[CONFIRM],
+            help: "Makes all changes from now on provisional: they are undone unless confirmed in time",
+        },
+        CommandSpec {
+            verb: Verb::Confirm,
+            noun: Noun::None,
+            positionals: &[],
+            own: &[],
+            help: "Keeps the provisional changes",
+        },
+        CommandSpec {
+            verb: Verb::Rollback,
+            noun: Noun::None,
+            positionals: &[],
+            own: &[],
+            help: "Undoes the provisional changes at once",
+        },
         CommandSpec {
             verb: Verb::Batch,
             noun: Noun::None,
@@ -41,9 +62,20 @@ pub(super) static SHELL: NounSpec = NounSpec {
         },
     ],
     options: &[],
-    help: "Commands of the shell itself",
+    help: "Changes on trial, and commands of the shell itself",
 };
 
+const CONFIRM: ArgSpec = row(
+    Key::Confirm,
+    "confirm",
+    Kind::Integer {
+        min: 1,
+        max: 86_400,
+        unit: "seconds",
+    },
+    "How long there is to confirm, counted from this command",
+)
+.required();
 const FILE_NAME: ArgSpec = row(
     Key::FileName,
     "fileName",

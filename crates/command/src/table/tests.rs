@@ -278,6 +278,7 @@ const ALL_KEYS: &[Key] = &[
     Key::OutFile,
     Key::Words,
     Key::Level,
+    Key::Confirm,
     Key::Configs,
     Key::WithDefaults,
     Key::Gslb,

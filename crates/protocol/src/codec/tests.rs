@@ -138,6 +138,8 @@ fn rows() -> Vec<Row> {
             unsaved: true,
             boot_failures: vec!["ns.conf:3: ERROR: No such command".to_owned()],
             skipped: [("cs vserver".to_owned(), u64::MAX)].into(),
+            provisional_s: Some(u64::MAX),
+            not_undone: vec!["not undone: x".to_owned()],
         }),
     ]
 }
