@@ -4,6 +4,7 @@
 //! help and the documentation. No I/O: what lives (object names) is asked for through a closure.
 
 pub mod catalogue;
+pub mod fuzz;
 pub mod table;
 
 mod command;

@@ -45,6 +45,10 @@ fn with_defaults(saved: &Command) -> Command {
             values: vec![value],
         });
         args.extend(saved.arg(row.key).cloned().or(default));
+        // The method in place of another is not that other; where its default would be, it is left unsaid.
+        let method = args.iter().find(|arg| arg.key == Key::LbMethod);
+        let method = method.map(|arg| arg.values.clone());
+        args.retain(|arg| arg.key != Key::BackupLbMethod || Some(&arg.values) != method.as_ref());
     }
     Command {
         verb: saved.verb,

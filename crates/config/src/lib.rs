@@ -11,6 +11,8 @@
 //! most; numbers of objects are never
 //! used again.
 
+pub mod fuzz;
+
 mod access;
 mod binding;
 mod chain;

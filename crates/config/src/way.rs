@@ -224,10 +224,10 @@ impl Walk {
             return rebound(before, after).is_some_and(|set| self.step(set))
                 || (self.undo(before) && self.step(after.clone()));
         }
-        let Some(steps) = in_place(before, after) else {
-            return false;
-        };
-        steps.into_iter().all(|step| self.step(step))
+        [Gone::Set, Gone::Unset].into_iter().any(|gone| {
+            let steps = in_place(before, after, gone);
+            steps.is_some_and(|steps| steps.into_iter().all(|step| self.step(step)))
+        })
     }
 
     /// Removes an object, and first what refers to it.
@@ -289,8 +289,17 @@ fn positionals(command: &Command) -> Vec<&Arg> {
     args.filter(|arg| option(arg.key).is_none()).collect()
 }
 
+/// How an option that the second of two lines has not gets to its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gone {
+    /// Set together with the others: options of one line can depend on each other.
+    Set,
+    /// Unset: a default can be what is refused beside the others.
+    Unset,
+}
+
 /// Returns the commands that make one saved line of another by changing the object, if that can be.
-fn in_place(before: &Command, after: &Command) -> Option<Vec<Command>> {
+fn in_place(before: &Command, after: &Command, gone: Gone) -> Option<Vec<Command>> {
     let row = |verb: Verb, key: Key| spec(verb, before.noun).and_then(|spec| spec.option(key));
     let mut set = moved(before, after)?;
     let mut unset = Vec::new();
@@ -304,8 +313,8 @@ fn in_place(before: &Command, after: &Command) -> Option<Vec<Command>> {
         if old == new && !(is_of_other && new.is_some()) {
             continue;
         }
-        // Options of one line can depend on each other, so all that can are set together.
-        let value = new.cloned().or_else(|| default(saved.option(key)?, before));
+        let default = || default(saved.option(key)?, before).filter(|_| gone == Gone::Set);
+        let value = new.cloned().or_else(default);
         match value.filter(|_| row(Verb::Set, key).is_some()) {
             Some(arg) => set.push(arg),
             None if new.is_none() && row(Verb::Unset, key).is_some() => unset.push(Arg {

@@ -207,6 +207,8 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "-lbMethod SOURCEIPHASH -netmask 255.255.255.0 -v6netmasklen 64",
         "-lbMethod RANDOM -backupLBMethod LEASTPACKETS -hashLength 9",
         "-lbMethod LEASTPACKETS",
+        "-lbMethod ROUNDROBIN",
+        "-lbMethod ROUNDROBIN -backupLBMethod LEASTPACKETS",
         "-persistenceType SOURCEIP -timeout 60",
         "-persistenceType SRCIPDESTIP -persistMask 255.255.255.0 -v6persistmasklen 64",
         "-timeout 5 -skippersistency Bypass -trofsPersistence DISABLED",

@@ -16,6 +16,29 @@ fn way_back(lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn an_option_whose_default_is_refused_is_unset() {
+    let lines = [
+        "add lb vserver v TCP",
+        "set lb vserver v -lbMethod ROUNDROBIN",
+    ];
+    let site = configured(&lines);
+    let mut changed = site.clone();
+    run(
+        &mut changed,
+        "set lb vserver v -lbMethod RANDOM -backupLBMethod LEASTPACKETS",
+    );
+    let way = changed.way_to(&site);
+    let lines: Vec<String> = way.commands.iter().map(sluice_command::render).collect();
+    assert_eq!(
+        lines,
+        [
+            "set lb vserver v -lbMethod ROUNDROBIN",
+            "unset lb vserver v -backupLBMethod"
+        ]
+    );
+}
+
+#[test]
 fn what_can_be_changed_in_place_keeps_its_number() {
     let cases: &[(&[&str], &[&str])] = &[
         (&[], &[]),
