@@ -306,7 +306,7 @@ fn run(services: u32, methods: [Method; FRONTS as usize], ops: &[Op]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn few_services_of_three_virtual_servers_are_found_as_by_a_scan(
@@ -328,7 +328,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn thousands_of_services_are_found_as_by_a_scan(

@@ -1,28 +1,34 @@
 //! The hash methods against a reference in floating point, which sorts all services for each client.
 //!
 //! The reference makes its own bytes from addresses as text and scores with the logarithm of the
-//! standard library. Where its two best are closer than the core's logarithm is exact, both are right.
+//! standard library; tables are in `tables`. Where its two best are closer than the core's logarithm is exact, both are right.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use proptest::prelude::*;
 use sluice_balance::{
-    AddressMask, Change, FlowKey, HashAlgorithm, Method, Refusal, ServiceId, ServiceSettings,
-    Token, TokenRange,
+    AddressMask, Change, Fingers, FlowKey, HashAlgorithm, Method, Refusal, ServiceId,
+    ServiceSettings, Token, TokenRange,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Bench;
+use super::{Bench, tables};
 use crate::rig::{V, bind, service};
 
 #[derive(Clone, Debug)]
-struct Service {
-    address: SocketAddr,
-    hash_id: Option<u64>,
-    weight: u64,
-    enabled: bool,
-    is_full: bool,
+pub(super) struct Service {
+    pub(super) address: SocketAddr,
+    pub(super) hash_id: Option<u64>,
+    pub(super) weight: u64,
+    pub(super) enabled: bool,
+    pub(super) is_full: bool,
+}
+
+impl Service {
+    fn is_able(&self) -> bool {
+        self.enabled && !self.is_full
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -108,6 +114,17 @@ fn method() -> impl Strategy<Value = Method> {
     ])
 }
 
+fn algorithm() -> impl Strategy<Value = HashAlgorithm> {
+    (0..3, 1..=9_u64).prop_map(|(kind, fingers)| {
+        let fingers = Fingers::new(fingers).unwrap();
+        match kind {
+            0 => HashAlgorithm::Default,
+            1 => HashAlgorithm::Prac(fingers),
+            _ => HashAlgorithm::Jarh(fingers),
+        }
+    })
+}
+
 /// The bytes of an address, each ANDed with its part of a mask.
 fn bytes(ip: IpAddr, masks: Option<Masks>) -> Vec<u8> {
     let ones = |bits: u8, index: usize| {
@@ -152,7 +169,8 @@ fn key(method: Method, masks: Masks, flow: &FlowKey, token: Option<[u8; 5]>) -> 
     xxh3_64_with_seed(&bytes, u64::from_be_bytes(*b"sluice 1"))
 }
 
-fn score(key: u64, service: &Service, use_port: bool) -> f64 {
+/// What a service is hashed as: its `hashId`, its address and port, or its address alone.
+pub(super) fn identity(service: &Service, use_port: bool) -> u64 {
     let identity = match service.hash_id {
         Some(id) => id.to_be_bytes().to_vec(),
         None if use_port => {
@@ -161,8 +179,11 @@ fn score(key: u64, service: &Service, use_port: bool) -> f64 {
         }
         None => bytes(service.address.ip(), None),
     };
-    let identity = xxh3_64_with_seed(&identity, u64::from_be_bytes(*b"sluice 2"));
-    let number = xxh3_64_with_seed(&key.to_be_bytes(), identity);
+    xxh3_64_with_seed(&identity, u64::from_be_bytes(*b"sluice 2"))
+}
+
+fn score(key: u64, service: &Service, use_port: bool) -> f64 {
+    let number = xxh3_64_with_seed(&key.to_be_bytes(), identity(service, use_port));
     let off = (number | 1).wrapping_neg() as f64 / 2_f64.powi(64);
     service.weight as f64 / -(-off).ln_1p()
 }
@@ -176,9 +197,9 @@ fn expected(
     if services.values().all(|service| !service.enabled) {
         return Err(Refusal::Down);
     }
-    let able = services.iter().filter(|(number, service)| {
-        service.enabled && !service.is_full && !tried.contains(&ServiceId(**number))
-    });
+    let able = services
+        .iter()
+        .filter(|(number, service)| service.is_able() && !tried.contains(&ServiceId(**number)));
     let scores: Vec<_> = able
         .map(|(number, service)| (*number, score(service)))
         .collect();
@@ -200,13 +221,14 @@ fn expected(
 struct World {
     bench: Bench,
     method: Method,
+    algorithm: HashAlgorithm,
     masks: Masks,
     services: BTreeMap<u32, Service>,
 }
 
 impl World {
-    fn new(method: Method, masks: Masks, services: Vec<Service>) -> Self {
-        let mut bench = Bench::new(method, HashAlgorithm::Default, &[1; 8]);
+    fn new(method: Method, algorithm: HashAlgorithm, masks: Masks, services: Vec<Service>) -> Self {
+        let mut bench = Bench::new(method, algorithm, &[1; 8]);
         bench.set_hash(|hash| {
             hash.mask = AddressMask::new(masks.v4.into(), masks.v6.into()).unwrap();
             hash.use_port = masks.use_port;
@@ -214,6 +236,7 @@ impl World {
         let mut world = Self {
             bench,
             method,
+            algorithm,
             masks,
             services: BTreeMap::new(),
         };
@@ -261,7 +284,15 @@ impl World {
         };
         let found = self.bench.try_pick(&asked, &tried);
         let key = key(self.method, self.masks, &flow, token);
-        let score = |service: &Service| score(key, service, self.masks.use_port);
+        let is_able =
+            |number: &u32| self.services[number].is_able() && !tried.contains(&ServiceId(*number));
+        let use_port = self.masks.use_port;
+        let mut order = tables::order(self.algorithm, &self.services, key, use_port).into_iter();
+        if let Some(right) = order.find(is_able) {
+            assert_eq!(found, Ok(right), "by the table");
+            return;
+        }
+        let score = |service: &Service| score(key, service, use_port);
         match (found, expected(&self.services, &tried, score)) {
             (Ok(found), Ok(right)) => assert!(right.contains(&found), "{found}, not {right:?}"),
             (found, expected) => assert_eq!(found.err(), expected.err()),
@@ -275,11 +306,12 @@ proptest! {
     #[test]
     fn hash_is_as_the_reference(
         method in method(),
+        algorithm in algorithm(),
         masks in masks(),
         services in prop::collection::vec(some_service(), 8),
         ops in prop::collection::vec(op(), 1..80),
     ) {
-        let mut world = World::new(method, masks, services);
+        let mut world = World::new(method, algorithm, masks, services);
         for op in ops {
             world.step(op);
         }

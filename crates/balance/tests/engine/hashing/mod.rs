@@ -4,6 +4,7 @@ mod algorithms;
 mod differential;
 mod identity;
 mod keys;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
