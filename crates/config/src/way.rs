@@ -120,17 +120,23 @@ impl Lines {
     /// Takes what a later line sets of an object, such as a backup further down, as if its first one did.
     fn of(saved: Vec<Command>) -> Self {
         let mut commands: Vec<Command> = Vec::with_capacity(saved.len());
+        // Where the line of a virtual server, and the like, is among them.
+        let mut places: HashMap<(Noun, Option<Value>), usize> = HashMap::new();
         for line in saved {
-            let is_same = |first: &&mut Command| {
-                first.noun == line.noun && first.value(Key::Name) == line.value(Key::Name)
-            };
-            let is_later = line.verb == Verb::Set && line.arg(Key::Name).is_some();
-            match commands.iter_mut().rev().find(is_same).filter(|_| is_later) {
-                Some(first) => {
+            let object = (line.noun, line.value(Key::Name).cloned());
+            let is_later = line.verb == Verb::Set && object.1.is_some();
+            match places.get(&object).filter(|_| is_later) {
+                Some(place) => {
+                    let first: &mut Command = &mut commands[*place];
                     first.args.extend(line.args.into_iter().skip(1));
                     sort_options(first);
                 }
-                None => commands.push(line),
+                None => {
+                    if line.verb == Verb::Add {
+                        places.insert(object, commands.len());
+                    }
+                    commands.push(line);
+                }
             }
         }
         let map = commands

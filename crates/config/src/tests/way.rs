@@ -1,7 +1,7 @@
 //! The way from one configuration to another, command by command.
 
 use super::{SITE, configured, run};
-use crate::{Config, Difference};
+use crate::{Config, Difference, load_file};
 
 /// The commands that lead from what `lines` make of the site back to the site.
 fn way_back(lines: &[&str]) -> Vec<String> {
@@ -195,4 +195,25 @@ fn backups_spillovers_and_orders_change_in_place() {
         walked.commit(way.plan);
         assert_eq!(walked.differences(to), []);
     }
+}
+
+#[test]
+fn ten_thousand_services_are_reached_and_left_line_by_line() {
+    let mut lines = Vec::new();
+    for number in 0..10_000_u32 {
+        let (high, low) = (number / 250, number % 250 + 1);
+        lines.push(format!("add server h{number} 10.1.{high}.{low}"));
+        lines.push(format!("add service s{number} h{number} TCP 80"));
+        if number % 10 == 0 {
+            lines.push(format!("add lb vserver v{number} TCP 10.2.{high}.{low} 80"));
+        }
+        lines.push(format!("bind lb vserver v{} s{number}", number / 10 * 10));
+    }
+    let (nothing, all) = (Config::new(), load_file(lines.join("\n").as_bytes()).0);
+    for (from, to) in [(&nothing, &all), (&all, &nothing)] {
+        let way = from.way_to(to);
+        assert!(way.arrives);
+        assert_eq!(way.commands.len(), lines.len());
+    }
+    assert_eq!(all.differences(&all.clone()), []);
 }
