@@ -36,7 +36,7 @@ pub(crate) fn run(
 ) -> Step {
     let mut tally = Tally::default();
     let step = run_lines(runner, source, name, Echo::Off, &mut tally, output);
-    print_skips(&tally, output);
+    sum_up(runner, &tally, output);
     output.err(&format!(
         "{} commands, {} failed\n",
         tally.commands, tally.failed
@@ -82,14 +82,12 @@ pub(crate) fn run_nested(
     runner.nesting += 1;
     let ended = repeat(runner, name, times, &mut tally, target);
     runner.nesting -= 1;
+    sum_up(runner, &tally, target);
     if let Some(problem) = file.as_mut().and_then(Output::take_problem) {
         return Err(Fault::new(catalogue::OUTFILE).with_details(problem.to_string()));
     }
     match ended? {
-        Step::Done | Step::Failed => {
-            print_skips(&tally, output);
-            verdict(name, &tally)
-        }
+        Step::Done | Step::Failed => verdict(name, &tally),
         step @ (Step::Quit | Step::NoDaemon | Step::Interrupted) => Ok(step),
     }
 }
@@ -113,7 +111,14 @@ fn repeat(
     Ok(Step::Done)
 }
 
-fn print_skips(tally: &Tally, output: &mut Output) {
+/// Prints what stands for many lines.
+fn sum_up(runner: &mut Runner, tally: &Tally, output: &mut Output) {
+    let again = runner.forget_warnings();
+    if again > 0 {
+        output.err(&format!(
+            "{again} warnings more say the same of other lines\n"
+        ));
+    }
     if let Some(summary) = tally.skips.summary() {
         output.err(&format!("{}\n", escape(&summary)));
     }

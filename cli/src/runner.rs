@@ -3,6 +3,7 @@
 //! It is the same for the shell, for words and for files; they differ in how an error is labelled.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use sluice_command::{
@@ -71,6 +72,9 @@ pub(crate) struct Runner {
     pub(crate) mode: Mode,
     /// How many `batch` commands are under way, one inside the other.
     pub(crate) nesting: usize,
+    /// The warnings that the file under way has given.
+    warned: BTreeSet<String>,
+    warned_again: u64,
     zone: TimeZone,
 }
 
@@ -81,6 +85,8 @@ impl Runner {
             session,
             mode,
             nesting: 0,
+            warned: BTreeSet::new(),
+            warned_again: 0,
             zone,
         }
     }
@@ -227,15 +233,33 @@ impl Runner {
         }
     }
 
+    /// A warning that many lines of a file give is printed for the first of them.
+    fn is_first(&mut self, warning: &str, place: Place<'_>) -> bool {
+        let is_first = match place {
+            Place::Words | Place::Prompt { .. } => true,
+            Place::File { .. } => self.warned.insert(warning.to_owned()),
+        };
+        self.warned_again += u64::from(!is_first);
+        is_first
+    }
+
+    /// Begins a file; returns how often a warning of the last one was not printed again.
+    pub(crate) fn forget_warnings(&mut self) -> u64 {
+        self.warned.clear();
+        std::mem::take(&mut self.warned_again)
+    }
+
     fn print_answer(
-        &self,
+        &mut self,
         command: &Command,
         answer: Answer,
         place: Place<'_>,
         output: &mut Output,
     ) -> Step {
         for warning in &answer.warnings {
-            print_warning(warning, place, output);
+            if self.is_first(warning, place) {
+                print_warning(warning, place, output);
+            }
         }
         let ended = match answer.outcome {
             Outcome::Done => Ok(()),

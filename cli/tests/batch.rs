@@ -230,3 +230,22 @@ fn what_cannot_be_read_is_a_usage_error_and_no_failed_command() {
         }
     }
 }
+
+#[test]
+fn what_is_not_here_is_counted_by_feature_and_a_warning_told_once() {
+    let daemon = FakeDaemon::start();
+    let lines = "enable server odd\nadd cs vserver c HTTP\nenable server odd\n\
+                 bind ssl vserver \"open\nset CS vserver c -x\nenable server odd\n";
+    let file = daemon.folder.write("f", lines);
+    let ran = daemon.run(&["-f", &file], b"");
+    let sums = "2 warnings more say the same of other lines\n\
+                3 skipped, of features that are not here: cs vserver 2, ssl vserver 1\n";
+    assert_eq!(ran.status, 0);
+    assert_eq!(
+        ran.err,
+        format!("{file}:1: Warning: odd\\x1b[2J\n{sums}6 commands, 0 failed\n")
+    );
+    assert_eq!(daemon.seen(), ["enable server odd"; 3]);
+    let nested = daemon.run(&["batch", "-fileName", &file], b"");
+    assert!(nested.err.ends_with(sums), "{}", nested.err);
+}

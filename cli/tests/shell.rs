@@ -80,6 +80,42 @@ fn a_command_is_run_and_unsaved_changes_are_marked_until_saved() {
 }
 
 #[test]
+fn clearing_everything_is_asked_for_first() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    for answer in ["n\r", "\r", "yess\r", CTRL_D] {
+        type_keys(&mut shell, "clear config basic\r");
+        expect(&mut shell, "clear the configuration (Y/N)? [N]:");
+        type_keys(&mut shell, answer);
+        expect(&mut shell, SAVED);
+    }
+    assert!(daemon.seen().is_empty());
+    type_keys(&mut shell, "clear config basic\r");
+    expect(&mut shell, "clear the configuration (Y/N)? [N]:");
+    enter(&mut shell, "y");
+    enter(&mut shell, "clear config -force full");
+    leave(shell);
+    assert_eq!(
+        daemon.seen(),
+        [
+            "clear ns config basic -force",
+            "clear ns config full -force"
+        ]
+    );
+}
+
+#[test]
+fn the_prompt_reminds_of_what_is_to_be_confirmed() {
+    let daemon = FakeDaemon::start();
+    let mut shell = shell(&daemon);
+    type_keys(&mut shell, "apply -confirm 60\r");
+    expect(&mut shell, " Done");
+    expect(&mut shell, "\x1b[Kconfirm?> \r\x1b[10C");
+    enter(&mut shell, "confirm");
+    leave(shell);
+}
+
+#[test]
 fn leaving_with_unsaved_changes_says_so() {
     let daemon = FakeDaemon::start();
     let mut shell = shell(&daemon);

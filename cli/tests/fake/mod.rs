@@ -216,7 +216,10 @@ fn answer(request: &Request, seen: &Mutex<Vec<String>>) -> Option<Vec<Reply>> {
     };
     let mut seen = seen.lock().expect("no test panics with it");
     if command.noun == Noun::NsConfig && command.verb == Verb::Show {
-        return Some(vec![config_row(is_unsaved(&seen)), Reply::Done]);
+        return Some(vec![
+            config_row(is_unsaved(&seen), is_provisional(&seen)),
+            Reply::Done,
+        ]);
     }
     seen.push(render(command));
     Some(match (command.text(Key::Name), command.verb) {
@@ -235,6 +238,12 @@ fn answer(request: &Request, seen: &Mutex<Vec<String>>) -> Option<Vec<Reply>> {
 fn is_unsaved(seen: &[String]) -> bool {
     let last = seen.iter().rev().find(|line| !line.starts_with("show"));
     last.is_some_and(|line| line != "save ns config")
+}
+
+fn is_provisional(seen: &[String]) -> bool {
+    let mut ends = seen.iter().rev();
+    let last = ends.find(|line| line.starts_with("apply") || *line == "confirm");
+    last.is_some_and(|line| line.starts_with("apply"))
 }
 
 fn names(noun: Noun) -> Vec<Reply> {
@@ -270,7 +279,7 @@ fn server_row() -> Reply {
     })))
 }
 
-fn config_row(unsaved: bool) -> Reply {
+fn config_row(unsaved: bool, provisional: bool) -> Reply {
     Reply::Row(Box::new(Row::Config(ConfigStatus {
         path: "/x/ns.conf".to_owned(),
         system_unix_ms: 0,
@@ -279,7 +288,7 @@ fn config_row(unsaved: bool) -> Reply {
         unsaved,
         boot_failures: Vec::new(),
         skipped: std::collections::BTreeMap::new(),
-        provisional_s: None,
+        provisional_s: provisional.then_some(60),
         not_undone: Vec::new(),
     })))
 }
