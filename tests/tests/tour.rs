@@ -153,7 +153,7 @@ fn a_second_daemon_on_the_same_control_socket_changes_nothing() {
 #[test]
 fn a_bad_line_does_not_stop_the_boot_and_is_kept() {
     let daemon = Daemon::start_with(
-        "add server web1 10.0.0.2\nadd cs vserver c1 HTTP 10.0.0.3 80\nadd server web2 10.0.0.4\n",
+        "add server web1 10.0.0.2\nadd nosuch vserver c1 HTTP 10.0.0.3 80\nadd server web2 10.0.0.4\n",
     );
     let log = daemon.log().join("\n");
     assert!(log.contains("ns.conf:2: ERROR: No such command"), "{log}");
@@ -175,7 +175,7 @@ fn a_bad_line_does_not_stop_the_boot_and_is_kept() {
     daemon.ok("save ns config -force");
     let saved = std::fs::read_to_string(daemon.config()).expect("the file is ours");
     assert!(
-        saved.contains("\n# not loaded: add cs vserver c1 HTTP 10.0.0.3 80\n"),
+        saved.contains("\n# not loaded: add nosuch vserver c1 HTTP 10.0.0.3 80\n"),
         "{saved}"
     );
     assert!(saved.contains("add server web2 10.0.0.4\n"), "{saved}");
