@@ -74,7 +74,11 @@ fn every_line_has_the_verdict_that_is_on_record() {
             std::fs::write(&record, &found).expect("the record can be written");
         }
         let expected = std::fs::read_to_string(&record).expect("the record is in the repository");
-        assert_eq!(found, expected, "{}", path.display());
+        let path = path.display();
+        assert_eq!(
+            found, expected,
+            "{path}: SLUICE_WRITE_VERDICTS=1 cargo test -p sluice-tests --test corpus writes it anew"
+        );
     }
 }
 
