@@ -125,6 +125,8 @@ fn a_method_is_shown_with_its_backup_and_what_it_hashes() {
             ("backupLBMethod", "LEASTPACKETS"),
             ("netmask", "255.255.255.0"),
             ("v6netmasklen", "64"),
+            ("dataLength", "8"),
+            ("dataOffset", "0"),
         ]));
         let text = show(&[Row::Vserver(row)], Form::Single);
         let from = text.find("\tConfigured").unwrap();
@@ -139,6 +141,11 @@ fn a_method_is_shown_with_its_backup_and_what_it_hashes() {
     assert_eq!(
         lines("SRCIPDESTIPHASH"),
         "\tConfigured Method: SRCIPDESTIPHASH\tBackupMethod: LEASTPACKETS\n"
+    );
+    assert_eq!(
+        lines("TOKEN"),
+        "\tConfigured Method: TOKEN\tBackupMethod: LEASTPACKETS\n\
+         \tData Length: 8\tData Offset: 0\n"
     );
     assert_eq!(
         lines("ROUNDROBIN"),

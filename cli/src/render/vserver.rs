@@ -57,7 +57,7 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         configured_method(row),
         method(row),
         startup(row),
-        hash_masks(settings),
+        hashed(settings),
         vec![Some("Mode: IP".to_owned())],
         persistence(settings),
         vec![
@@ -169,12 +169,17 @@ fn startup(row: &VserverRow) -> Vec<Option<String>> {
     vec![left.map(|left| format!("Requests left of Round Robin: {left}"))]
 }
 
-/// What is hashed of an address: a line of our own, with the methods that look at one.
-fn hash_masks(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
+/// What is hashed of an address, or of what a client sends: a line of our own, with the methods that look
+/// at it.
+fn hashed(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
     match settings.get("lbMethod").map(String::as_str) {
         Some("SOURCEIPHASH" | "DESTINATIONIPHASH") => vec![
             option(settings, "Netmask: ", "netmask"),
             option(settings, "v6 Netmask Length: ", "v6netmasklen"),
+        ],
+        Some("TOKEN") => vec![
+            option(settings, "Data Length: ", "dataLength"),
+            option(settings, "Data Offset: ", "dataOffset"),
         ],
         Some(_) | None => Vec::new(),
     }

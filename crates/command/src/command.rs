@@ -105,6 +105,8 @@ pub enum Key {
     LbMethod,
     Netmask,
     V6NetmaskLen,
+    DataLength,
+    DataOffset,
     HashId,
     PersistenceType,
     Timeout,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluice_balance::{
     AddressMask, Method, Persistence, PersistenceKind, PersistenceTimeout, RampUnit,
-    SkipPersistence, SlowStart,
+    SkipPersistence, SlowStart, TokenRange,
 };
 use sluice_command::{Command, Fault, Key};
 
@@ -23,14 +23,45 @@ pub(crate) fn method(settings: &Settings) -> Method {
         Some("LEASTBANDWIDTH") => Method::LeastBandwidth,
         Some("LEASTPACKETS") => Method::LeastPackets,
         Some("LEASTREQUEST") => Method::LeastRequest,
+        Some("LEASTRESPONSETIME") => Method::LeastResponseTime,
         Some("SOURCEIPHASH") => Method::SourceIpHash,
         Some("DESTINATIONIPHASH") => Method::DestinationIpHash,
         Some("SRCIPDESTIPHASH") => Method::SrcIpDestIpHash,
         Some("SRCIPSRCPORTHASH") => Method::SrcIpSrcPortHash,
+        Some(TOKEN) => Method::Token(token_range(settings)),
         Some("RANDOM") => Method::Random,
         Some("LEASTCONNECTION") | None => Method::LeastConnection,
         Some(method) => panic!("the table allows the method {method}, the core has none such"),
     }
+}
+
+fn token_range(settings: &Settings) -> TokenRange {
+    let length = settings.own_number(Key::DataLength);
+    let length = length.expect("settle_token refuses TOKEN without a length");
+    TokenRange::new(settings.number(Key::DataOffset), length).expect(TABLE)
+}
+
+/// Sees to it that TOKEN has a token and no other method has: where it is goes with the method.
+///
+/// So what is saved can be read again line by line, each line complete in itself.
+///
+/// # Errors
+/// One of the two is wanted without the other.
+pub(crate) fn settle_token(command: &Command, settings: &mut Settings) -> Result<(), Fault> {
+    if settings.word(Key::LbMethod).as_deref() == Some(TOKEN) {
+        return match settings.own_number(Key::DataLength) {
+            Some(_) => Ok(()),
+            None => Err(refusal::token_without_length()),
+        };
+    }
+    for key in [Key::DataLength, Key::DataOffset] {
+        // An offset of 0 says nothing.
+        if let Some(argument) = settings.given(command, key) {
+            return Err(refusal::place_without_token(argument));
+        }
+        settings.unset(key);
+    }
+    Ok(())
 }
 
 /// Returns which bits of an address a virtual server hashes.
@@ -177,5 +208,8 @@ pub(crate) const OF_GROUP: [Key; 4] = [
 
 /// What is of use where one address is hashed.
 const FOR_HASHES: [Key; 2] = [Key::Netmask, Key::V6NetmaskLen];
+
+/// The method that looks at what clients send.
+const TOKEN: &str = "TOKEN";
 
 const TABLE: &str = "the table has the bounds of the core";

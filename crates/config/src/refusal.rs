@@ -164,6 +164,18 @@ pub(crate) fn repeated(argument: &str, name: &str) -> Fault {
         .with_hint(format!("give {name} once"))
 }
 
+/// The method is TOKEN, and nothing says how long a token is.
+pub(crate) fn token_without_length() -> Fault {
+    Fault::new(catalogue::PREREQUISITE_MISSING)
+        .with_details("lbMethod==TOKEN, dataLength")
+        .with_hint("-lbMethod TOKEN -dataLength <bytes>")
+}
+
+/// The token is described, and the method is another.
+pub(crate) fn place_without_token(argument: &str) -> Fault {
+    Fault::new(catalogue::PREREQUISITE_MISSING).with_details(format!("{argument}, lbMethod==TOKEN"))
+}
+
 /// A host cannot have this address.
 pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
     Fault::new(catalogue::INVALID_ADDRESS).with_details(format!("{argument}, {value}"))

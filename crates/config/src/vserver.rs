@@ -55,6 +55,7 @@ impl Config {
         let mut plan = Plan::default();
         plan.warnings.extend(service_type.warning());
         plan.take_options(command, &mut vserver.settings)?;
+        choosing::settle_token(command, &mut vserver.settings)?;
         choosing::check_backup_method(command, &vserver.settings)?;
         chain::check_spillover(command, &vserver.settings)?;
         self.check_backup(command, name, service_type)?;
@@ -75,6 +76,7 @@ impl Config {
         if options == 0 && address.is_none() && !binding::is_changed(command) {
             return Err(refusal::nothing_to_set());
         }
+        choosing::settle_token(command, &mut after.settings)?;
         choosing::check_backup_method(command, &after.settings)?;
         chain::forget_threshold(command, &before.settings, &mut after.settings);
         chain::check_spillover(command, &after.settings)?;
@@ -99,6 +101,7 @@ impl Config {
         after.settings = without_options(command, &before.settings)?;
         chain::forget_threshold(command, &before.settings, &mut after.settings);
         chain::check_spillover(command, &after.settings)?;
+        choosing::settle_token(command, &mut after.settings)?;
         let mut plan = Plan::default();
         self.put_vserver(&mut plan, Some(before), after);
         Ok(plan)

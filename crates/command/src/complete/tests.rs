@@ -118,10 +118,12 @@ fn values_of_closed_lists_are_offered() {
             "LEASTBANDWIDTH",
             "LEASTPACKETS",
             "LEASTREQUEST",
+            "LEASTRESPONSETIME",
             "SOURCEIPHASH",
             "DESTINATIONIPHASH",
             "SRCIPDESTIPHASH",
             "SRCIPSRCPORTHASH",
+            "TOKEN",
             "RANDOM",
         ],
     );

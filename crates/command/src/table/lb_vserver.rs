@@ -178,6 +178,23 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .set()
         .unset(),
         row(
+            Key::DataLength,
+            "dataLength",
+            DATA_LENGTH,
+            "How long the token is; needs -lbMethod TOKEN",
+        )
+        .set()
+        .unset(),
+        row(
+            Key::DataOffset,
+            "dataOffset",
+            DATA_OFFSET,
+            "How many bytes the client sends before the token; needs -lbMethod TOKEN",
+        )
+        .default(Default::Integer(0))
+        .set()
+        .unset(),
+        row(
             Key::TrofsPersistence,
             "trofsPersistence",
             Kind::Choice(&ENABLED_DISABLED),
@@ -357,6 +374,18 @@ const RATE: Kind = Kind::Integer {
     min: 0,
     max: u32::MAX as u64,
     unit: "requests or percent",
+};
+
+const DATA_LENGTH: Kind = Kind::Integer {
+    min: 1,
+    max: 100,
+    unit: "bytes",
+};
+
+const DATA_OFFSET: Kind = Kind::Integer {
+    min: 0,
+    max: 25_400,
+    unit: "bytes",
 };
 
 const HASH_LENGTH: Kind = Kind::Integer {

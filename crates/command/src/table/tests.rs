@@ -245,6 +245,8 @@ const ALL_KEYS: &[Key] = &[
     Key::LbMethod,
     Key::Netmask,
     Key::V6NetmaskLen,
+    Key::DataLength,
+    Key::DataOffset,
     Key::HashId,
     Key::PersistenceType,
     Key::Timeout,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sluice_balance::{
-    Bind, Change, Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, VserverId,
-    VserverSettings,
+    Bind, Change, Method, Protocol, RampUnit, ServiceId, ServiceSettings, SlowStart, TokenRange,
+    VserverId, VserverSettings,
 };
 
 use super::{SITE, configured, core, planned, run, tcp_service, tcp_vserver, weight};
@@ -119,6 +119,8 @@ fn every_method_reaches_the_core() {
         ("DESTINATIONIPHASH", Method::DestinationIpHash),
         ("SRCIPDESTIPHASH", Method::SrcIpDestIpHash),
         ("SRCIPSRCPORTHASH", Method::SrcIpSrcPortHash),
+        ("LEASTRESPONSETIME", Method::LeastResponseTime),
+        ("TOKEN -dataLength 1", Method::Token(TokenRange::FIRST_BYTE)),
         ("RANDOM", Method::Random),
     ] {
         let config = configured(&[&format!("add lb vserver v1 TCP -lbMethod {word}")]);

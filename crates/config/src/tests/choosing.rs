@@ -1,8 +1,8 @@
 //! How a virtual server chooses: from typed options to what the core is told, and back to a line.
 
 use sluice_balance::{
-    AddressMask, Change, Persistence, PersistenceKind, PersistenceTimeout, SkipPersistence,
-    VserverId, VserverSettings,
+    AddressMask, Change, Method, Persistence, PersistenceKind, PersistenceTimeout, SkipPersistence,
+    TokenRange, VserverId, VserverSettings,
 };
 
 use super::{configured, core, planned, refused, run, tcp_vserver};
@@ -168,6 +168,72 @@ fn what_does_nothing_with_the_method_says_so() {
             "-hashLength has no effect here [URLs and domains are not looked at]",
             "-backupLBMethod has no effect here [every method here can decide by itself]",
         ]
+    );
+}
+
+#[test]
+fn a_token_goes_with_its_method_alone() {
+    let mut config = configured(&[
+        "add lb vserver v1 TCP -lbMethod TOKEN -dataLength 100 -dataOffset 25400",
+        "add lb vserver v2 UDP",
+    ]);
+    let token = |offset, length| Method::Token(TokenRange::new(offset, length).unwrap());
+    assert_eq!(core(&config).method, token(25_400, 100));
+    assert_eq!(
+        config.render()[0],
+        "add lb vserver v1 TCP 0.0.0.0 0 -persistenceType NONE -lbMethod TOKEN -dataLength 100 \
+         -dataOffset 25400 -cltTimeout 9000"
+    );
+    run(&mut config, "set lb vserver v1 -dataLength 8");
+    run(&mut config, "unset lb vserver v1 -dataOffset");
+    assert_eq!(core(&config).method, token(0, 8));
+
+    let without_length = "1093 Argument pre-requisite missing [lbMethod==TOKEN, dataLength]";
+    let without_token =
+        |option: &str| format!("1093 Argument pre-requisite missing [{option}, lbMethod==TOKEN]");
+    for (line, fault) in [
+        (
+            "set lb vserver v2 -lbMethod TOKEN",
+            without_length.to_owned(),
+        ),
+        (
+            "add lb vserver v3 TCP -lbMethod TOKEN -dataOffset 4",
+            without_length.to_owned(),
+        ),
+        ("unset lb vserver v1 -dataLength", without_length.to_owned()),
+        (
+            "set lb vserver v2 -dataLength 8",
+            without_token("dataLength"),
+        ),
+        (
+            "add lb vserver v3 TCP -dataOffset 4",
+            without_token("dataOffset"),
+        ),
+        (
+            "set lb vserver v1 -lbMethod ROUNDROBIN -dataLength 9",
+            without_token("dataLength"),
+        ),
+    ] {
+        assert_eq!(refused(&config, line), fault, "{line}");
+    }
+
+    for line in [
+        "set lb vserver v1 -lbMethod ROUNDROBIN",
+        "unset lb vserver v1 -lbMethod",
+    ] {
+        let mut config = config.clone();
+        run(&mut config, line);
+        let rendered = config.render();
+        assert!(!rendered[0].contains("data"), "{rendered:?}");
+        run(&mut config, "unset lb vserver v1 -dataLength");
+        assert_eq!(
+            refused(&config, "set lb vserver v1 -lbMethod TOKEN"),
+            without_length
+        );
+    }
+    run(
+        &mut config,
+        "set lb vserver v2 -lbMethod TOKEN -dataLength 1",
     );
 }
 

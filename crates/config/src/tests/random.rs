@@ -209,6 +209,8 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "-lbMethod LEASTPACKETS",
         "-lbMethod ROUNDROBIN",
         "-lbMethod ROUNDROBIN -backupLBMethod LEASTPACKETS",
+        "-lbMethod LEASTRESPONSETIME",
+        "-lbMethod TOKEN -dataLength 16 -dataOffset 25400",
         "-persistenceType SOURCEIP -timeout 60",
         "-persistenceType SRCIPDESTIP -persistMask 255.255.255.0 -v6persistmasklen 64",
         "-timeout 5 -skippersistency Bypass -trofsPersistence DISABLED",

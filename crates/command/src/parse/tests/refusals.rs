@@ -345,9 +345,9 @@ fn wrong_addresses_are_refused() {
 #[test]
 fn wrong_choices_are_refused_with_what_is_allowed() {
     assert_refused(
-        "add lb vserver v TCP 10.0.0.1 80 -lbMethod TOKEN",
-        "Invalid argument value [lbMethod, TOKEN]",
-        "TOKEN",
+        "add lb vserver v TCP 10.0.0.1 80 -lbMethod LRTM",
+        "Invalid argument value [lbMethod, LRTM]",
+        "LRTM",
     );
     assert_refused(
         "set lb vserver v -lbMethod LEAST",
@@ -381,8 +381,8 @@ fn wrong_choices_are_refused_with_what_is_allowed() {
     );
     let hint = |line: &str| parse(line).expect_err("refused").fault.hints;
     let methods = "lbMethod is ROUNDROBIN, LEASTCONNECTION, LEASTBANDWIDTH, LEASTPACKETS, \
-                   LEASTREQUEST, SOURCEIPHASH, DESTINATIONIPHASH, SRCIPDESTIPHASH, \
-                   SRCIPSRCPORTHASH or RANDOM";
+                   LEASTREQUEST, LEASTRESPONSETIME, SOURCEIPHASH, DESTINATIONIPHASH, \
+                   SRCIPDESTIPHASH, SRCIPSRCPORTHASH, TOKEN or RANDOM";
     assert_eq!(
         hint("set lb vserver v -lbMethod urlhash"),
         [format!("URLHASH is not supported here; {methods}")]
