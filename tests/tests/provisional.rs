@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use sluice_tests::daemon::Daemon;
+use sluice_tests::daemon::{Daemon, free_address};
 use sluice_tests::rig::{Rig, eventually};
 use sluice_tests::services::TcpService;
 
@@ -126,20 +126,52 @@ fn a_restart_ends_the_trial_at_what_was_saved() {
 }
 
 #[test]
-fn an_address_that_is_lost_on_trial_is_reported_and_the_rest_comes_back() {
-    let rig = Rig::tcp(&[], "");
-    rig.daemon.ok("add server a 10.0.0.1");
+fn an_address_that_is_given_up_on_trial_is_nobody_elses() {
+    let service = TcpService::echo();
+    let rig = Rig::tcp(&[service.address()], "");
+    let client = rig.connect();
+    exchange(&client);
+    let before = running(&rig.daemon);
+    let taken = || std::net::TcpListener::bind(rig.listen);
     rig.daemon.ok("apply -confirm 3600");
     rig.daemon.ok("rm lb vserver v1");
-    rig.daemon.ok("rm server a");
-    let taken = std::net::TcpListener::bind(rig.listen).expect("nobody has it");
-    let ran = rig.daemon.run("rollback");
+    let refused = taken().expect_err("it is kept");
+    assert_eq!(refused.kind(), std::io::ErrorKind::AddrInUse);
+    let refused = TcpStream::connect(rig.listen).expect_err("nobody listens");
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    // Our own virtual servers can have it, and give it up again.
+    let (ip, port) = (rig.listen.ip(), rig.listen.port());
+    rig.daemon
+        .ok(&format!("add lb vserver other TCP {ip} {port}"));
+    rig.daemon.ok("rm lb vserver other");
+    rig.daemon.ok("rollback");
+    assert_eq!(running(&rig.daemon), before);
+    exchange(&rig.connect());
+
+    rig.daemon.ok("apply -confirm 3600");
+    rig.daemon.ok("rm lb vserver v1");
+    rig.daemon.ok("confirm");
+    taken().expect("it is free once that is confirmed");
+}
+
+#[test]
+fn an_address_that_is_lost_on_trial_is_reported_and_the_rest_comes_back() {
+    // The one kind that cannot be kept: a socket there would swallow datagrams.
+    let port = free_address().port();
+    let daemon = Daemon::start();
+    daemon.ok(&format!("add lb vserver u1 UDP * {port}"));
+    daemon.ok("add server a 10.0.0.1");
+    daemon.ok("apply -confirm 3600");
+    daemon.ok("rm lb vserver u1");
+    daemon.ok("rm server a");
+    let taken = std::net::UdpSocket::bind(("0.0.0.0", port)).expect("nobody has it");
+    let ran = daemon.run("rollback");
     assert_eq!(ran.code, 0, "{ran:?}");
-    let start = "Warning: not undone: add lb vserver v1 TCP ";
-    assert!(ran.err.starts_with(start), "{ran:?}");
+    let start = format!("Warning: not undone: add lb vserver u1 UDP * {port} ");
+    assert!(ran.err.starts_with(&start), "{ran:?}");
     assert!(ran.err.contains("Address already in use"), "{ran:?}");
-    assert!(running(&rig.daemon).starts_with("add server a 10.0.0.1\n"));
-    let status = rig.daemon.json("show ns config");
+    assert_eq!(running(&daemon), format!("add server a 10.0.0.1\n{DONE}"));
+    let status = daemon.json("show ns config");
     assert_eq!(status["not_undone"].as_array().map(Vec::len), Some(1));
     drop(taken);
 }

@@ -55,6 +55,33 @@ pub(crate) fn open(protocol: Protocol, address: SocketAddr, count: usize) -> io:
     })
 }
 
+/// Takes an address that nobody listens at, so that no other program can have it. Clients are refused as
+/// if nobody had it.
+///
+/// # Errors
+/// What the system says; and a wildcard of UDP, which would swallow datagrams.
+pub(crate) fn reserve(protocol: Protocol, address: SocketAddr) -> io::Result<Socket> {
+    let socket = make_socket(protocol, address)?;
+    match protocol {
+        Protocol::Tcp => {
+            // It must get along with connections of the listener that was here, and with nobody else: the
+            // kernel compares the option of both when the later one binds or listens.
+            socket.set_reuse_address(true)?;
+            socket.bind(&address.into())?;
+            socket.set_reuse_address(false)?;
+        }
+        Protocol::Udp if address.ip().is_unspecified() => {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Protocol::Udp => {
+            socket.bind(&address.into())?;
+            // With itself as its only peer it gets no datagram of anybody else: they find no socket.
+            socket.connect(&address.into())?;
+        }
+    }
+    Ok(socket)
+}
+
 fn open_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = make_socket(Protocol::Tcp, address)?;
     socket.set_reuse_address(true)?;
@@ -145,6 +172,38 @@ mod tests {
         drop(group);
         probe(Protocol::Tcp, address).unwrap();
         drop((client, accepted));
+    }
+
+    #[test]
+    fn a_reserved_address_is_nobody_elses_and_refuses_clients() {
+        let tcp = free_address(Protocol::Tcp, "127.201.0.4:0");
+        let Sockets::Tcp(group) = open(Protocol::Tcp, tcp, 1).unwrap() else {
+            panic!("asked for TCP");
+        };
+        // A flow that goes on is not in the way.
+        let client = std::net::TcpStream::connect(tcp).unwrap();
+        let accepted = group[0].accept().unwrap();
+        drop(group);
+        let reserved = reserve(Protocol::Tcp, tcp).unwrap();
+        let refused = TcpListener::bind(tcp).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        let refused = std::net::TcpStream::connect(tcp).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        drop(reserved);
+        open(Protocol::Tcp, tcp, 2).unwrap();
+        drop((client, accepted));
+
+        let udp = free_address(Protocol::Udp, "127.201.0.5:0");
+        let reserved = reserve(Protocol::Udp, udp).unwrap();
+        let refused = UdpSocket::bind(udp).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        let client = UdpSocket::bind("127.201.0.6:0").unwrap();
+        client.connect(udp).unwrap();
+        client.send(b"x").unwrap();
+        let refused = client.recv(&mut [0; 8]).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        drop(reserved);
+        open(Protocol::Udp, udp, 2).unwrap();
     }
 
     #[test]

@@ -21,6 +21,16 @@ pub(crate) struct Listeners {
     open: HashMap<VserverId, Group>,
     /// How many sockets an address has.
     workers: usize,
+    /// The addresses that were given up and are to be had again; `None` while none are kept.
+    reserved: Option<Vec<Reserved>>,
+}
+
+/// An address that is kept from other programs.
+#[derive(Debug)]
+struct Reserved {
+    place: Place,
+    /// Holds it; dropping it lets it go.
+    _socket: socket2::Socket,
 }
 
 /// Sockets opened for a plan that has not been committed. Dropping it closes them.
@@ -49,6 +59,16 @@ impl Listeners {
         Self {
             open: HashMap::new(),
             workers,
+            reserved: None,
+        }
+    }
+
+    /// Keeps the addresses that are given up from now on, or lets all those go that were kept.
+    pub(crate) fn keep_addresses(&mut self, keep: bool) {
+        if !keep {
+            self.reserved = None;
+        } else if self.reserved.is_none() {
+            self.reserved = Some(Vec::new());
         }
     }
 
@@ -56,10 +76,21 @@ impl Listeners {
     ///
     /// # Errors
     /// [`PrepareError`] names the first address that cannot be listened on; nothing is left open.
-    pub(crate) fn prepare(&self, changes: &[Change]) -> Result<Prepared, PrepareError> {
+    pub(crate) fn prepare(&mut self, changes: &[Change]) -> Result<Prepared, PrepareError> {
         let wanted = wanted(changes);
+        // What is kept would be in the way of the sockets that are to listen there.
+        let places = wanted.iter().filter_map(|(_, place)| *place);
+        let released = self.release(&places.collect::<Vec<_>>());
+        let prepared = self.open_wanted(&wanted);
+        if prepared.is_err() {
+            released.into_iter().for_each(|place| self.reserve(place));
+        }
+        prepared
+    }
+
+    fn open_wanted(&self, wanted: &Wanted) -> Result<Prepared, PrepareError> {
         let mut prepared = Prepared::default();
-        for (vserver, place) in &wanted {
+        for (vserver, place) in wanted {
             let Some(place) = place else {
                 continue;
             };
@@ -77,7 +108,7 @@ impl Listeners {
             let sockets = if taken {
                 Err(io::ErrorKind::AddrInUse.into())
             } else {
-                self.sockets_for(*place, &wanted)
+                self.sockets_for(*place, wanted)
             };
             let sockets = sockets.map_err(|source| error_for(*vserver, place.address, source))?;
             prepared.groups.push((
@@ -110,10 +141,13 @@ impl Listeners {
             .position(|(owner, group)| *owner == vserver && group.place == place);
         let group = match found {
             Some(found) => prepared.groups.swap_remove(found).1,
-            None => Group {
-                place,
-                sockets: listen::open(protocol, address, self.workers)?,
-            },
+            None => {
+                self.release(&[place]);
+                Group {
+                    place,
+                    sockets: listen::open(protocol, address, self.workers)?,
+                }
+            }
         };
         let sockets = match &group.sockets {
             Sockets::Tcp(sockets) => sockets.iter().cloned().map(Socket::Tcp).collect(),
@@ -125,12 +159,39 @@ impl Listeners {
 
     /// Lets the sockets of a virtual server go; they close when no worker borrows them.
     pub(crate) fn remove(&mut self, vserver: VserverId) {
-        self.open.remove(&vserver);
+        let group = self.open.remove(&vserver);
+        if let Some(place) = group.map(|group| group.place) {
+            self.reserve(place);
+        }
+    }
+
+    /// Keeps an address from other programs, if that is wanted and can be; another virtual server may have
+    /// it by now.
+    fn reserve(&mut self, place: Place) {
+        if let Some(reserved) = &mut self.reserved
+            && let Ok(socket) = listen::reserve(place.protocol, place.address)
+        {
+            reserved.push(Reserved {
+                place,
+                _socket: socket,
+            });
+        }
+    }
+
+    /// Lets the kept addresses go that are in the way of `places`; returns them.
+    fn release(&mut self, places: &[Place]) -> Vec<Place> {
+        let Some(reserved) = &mut self.reserved else {
+            return Vec::new();
+        };
+        let is_in_the_way =
+            |kept: &mut Reserved| places.iter().any(|place| overlap(kept.place, *place));
+        let released = reserved.extract_if(.., is_in_the_way);
+        released.map(|kept| kept.place).collect()
     }
 
     /// Returns how many sockets are open.
     pub(crate) fn sockets(&self) -> usize {
-        self.open.len() * self.workers
+        self.open.len() * self.workers + self.reserved.as_ref().map_or(0, Vec::len)
     }
 
     /// Lets all TCP sockets go.

@@ -107,6 +107,12 @@ impl Dataplane {
         self.shared.with_engine(|_| ());
     }
 
+    /// Keeps the addresses that virtual servers give up from now on, so that they can have them again
+    /// whatever other programs do; or lets all of them go. Clients are refused there meanwhile.
+    pub fn keep_addresses(&mut self, keep: bool) {
+        self.listeners.keep_addresses(keep);
+    }
+
     /// Says that the configuration of the start is loaded: what it bound is not new to anybody.
     pub fn handle_booted(&self) {
         let now = self.now();

@@ -22,6 +22,7 @@ impl Controller {
         };
         self.provisional
             .begin(earlier, Duration::from_secs(length), now);
+        self.dataplane.keep_addresses(true);
         self.not_undone.clear();
         tracing::info!(uid, seconds = length, "changes are provisional");
         let text = format!(
@@ -33,6 +34,7 @@ impl Controller {
     /// Keeps what is provisional.
     pub(super) fn confirm(&mut self, uid: u32) -> Result<Vec<Reply>, Fault> {
         self.provisional.end()?;
+        self.dataplane.keep_addresses(false);
         tracing::info!(uid, "provisional changes are confirmed");
         Ok(Vec::new())
     }
@@ -76,6 +78,7 @@ impl Controller {
                 }
             }
         }
+        self.dataplane.keep_addresses(false);
         self.ns_conf.return_to(earlier.lines, SystemTime::now());
     }
 

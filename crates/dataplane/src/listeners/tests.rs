@@ -47,7 +47,7 @@ fn commit(listeners: &mut Listeners, mut prepared: Prepared, opens: &[(u32, Sock
 
 #[test]
 fn foreign_listener_is_noticed_even_with_reuse_port() {
-    let listeners = Listeners::new(2);
+    let mut listeners = Listeners::new(2);
     let address = free("127.202.0.1:0");
     let _foreign = listen::open(Protocol::Tcp, address, 1).unwrap();
     let error = listeners.prepare(&[add(1, address)]).unwrap_err();
@@ -152,4 +152,39 @@ fn address_that_does_not_change_is_left_alone() {
     commit(&mut listeners, prepared, &[(1, address)]);
     let same = Change::SetVserver(VserverId(1), settings(Protocol::Tcp, address));
     assert!(listeners.prepare(&[same]).unwrap().groups.is_empty());
+}
+
+#[test]
+fn an_address_that_is_given_up_is_kept_until_it_is_wanted_or_let_go() {
+    let address: SocketAddr = {
+        let free = TcpListener::bind("127.202.0.9:0").unwrap();
+        free.local_addr().unwrap()
+    };
+    let mut listeners = Listeners::new(2);
+    let open = |listeners: &mut Listeners| {
+        let mut prepared = listeners.prepare(&[add(1, address)]).unwrap();
+        let sockets = listeners.open(VserverId(1), Protocol::Tcp, address, &mut prepared);
+        assert_eq!(sockets.unwrap().len(), 2);
+        assert_eq!(listeners.sockets(), 2);
+    };
+    let taken = || TcpListener::bind(address).map(drop);
+    listeners.keep_addresses(true);
+    for _ in 0..2 {
+        open(&mut listeners);
+        listeners.remove(VserverId(1));
+        assert_eq!(listeners.sockets(), 1);
+        taken().unwrap_err();
+    }
+    // A plan that cannot be carried out changes nothing.
+    let foreign = TcpListener::bind("127.202.0.10:0").unwrap();
+    let bad = foreign.local_addr().unwrap();
+    listeners
+        .prepare(&[add(1, address), add(2, bad)])
+        .unwrap_err();
+    taken().unwrap_err();
+    listeners.keep_addresses(false);
+    taken().unwrap();
+    open(&mut listeners);
+    listeners.remove(VserverId(1));
+    taken().unwrap();
 }
