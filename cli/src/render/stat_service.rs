@@ -87,8 +87,26 @@ fn push_single(text: &mut String, row: &ServiceStat) {
     push_gauge(text, "Current client connections", row.active);
     push_gauge(text, "Connect failures", row.connect_failures);
     push_gauge(text, "Resets by the service", row.service_resets);
+    push_gauge(text, "Closed without an answer", row.service_closes);
     push_gauge(text, "Resets by the client", row.client_resets);
     push_gauge(text, "Closed by the idle limit", row.idle_closes);
+    push_gauge(
+        text,
+        "Average server TTFB (ms)",
+        millis(row.response_time_us),
+    );
+    push_gauge(text, "Longest wait now (ms)", millis(row.longest_wait_us));
+    push_gauge(text, "Recent failures", row.recent_failures);
+    let behind = if row.stands_behind { "YES" } else { "NO" };
+    push_gauge(text, "Stands behind", behind);
+}
+
+/// Milliseconds with three digits of their parts.
+fn millis(micros: Option<u64>) -> String {
+    micros.map_or_else(
+        || "--".to_owned(),
+        |micros| format!("{}.{:03}", micros / 1000, micros % 1000),
+    )
 }
 
 fn push_rate(text: &mut String, label: &str, rate: impl Display) {

@@ -386,6 +386,11 @@ fn service_stat() -> Row {
         service_resets: 13,
         client_resets: 14,
         idle_closes: 15,
+        service_closes: 16,
+        response_time_us: Some(12_345),
+        longest_wait_us: None,
+        recent_failures: 17,
+        stands_behind: true,
     })
 }
 
@@ -410,8 +415,13 @@ Total Packets sent                                --                   10
 Current client connections                        --                    1
 Connect failures                                  --                   12
 Resets by the service                             --                   13
+Closed without an answer                          --                   16
 Resets by the client                              --                   14
 Closed by the idle limit                          --                   15
+Average server TTFB (ms)                          --               12.345
+Longest wait now (ms)                             --                   --
+Recent failures                                   --                   17
+Stands behind                                     --                  YES
 ";
     assert_eq!(show(&[service_stat()], Form::Single), expected);
 }

@@ -206,8 +206,18 @@ pub struct ServiceStat {
     pub window_packets: u64,
     pub connect_failures: u64,
     pub service_resets: u64,
+    /// Flows that it closed without having sent a byte.
+    pub service_closes: u64,
     pub client_resets: u64,
     pub idle_closes: u64,
+    /// The average time to the first byte of an answer, in microseconds; none before the first.
+    pub response_time_us: Option<u64>,
+    /// How long the client waits that has waited for longest; none if nobody waits.
+    pub longest_wait_us: Option<u64>,
+    /// Flows that failed lately and count as connections.
+    pub recent_failures: u64,
+    /// Whether others come first where traffic is compared, because it gives nothing back.
+    pub stands_behind: bool,
 }
 
 /// Statistics of a virtual server.

@@ -2,6 +2,8 @@
 //!
 //! "Request" is towards the service, "response" from it; packets "received" are the clients'.
 
+use std::time::Duration;
+
 use sluice_balance::{BindingStatus, Order, State, VserverStatus};
 use sluice_config::{Server, Service, Vserver};
 use sluice_protocol::{BoundStat, PersistenceStat, Row, ServiceStat, VserverStat};
@@ -37,8 +39,13 @@ impl View<'_> {
             window_packets: status.window_packets,
             connect_failures: status.connect_failures,
             service_resets: status.service_resets,
+            service_closes: status.service_closes,
             client_resets: status.client_resets,
             idle_closes: status.idle_closes,
+            response_time_us: status.response_time.map(micros),
+            longest_wait_us: status.longest_wait.map(micros),
+            recent_failures: status.recent_failures,
+            stands_behind: status.stands_behind,
         })
     }
 
@@ -103,6 +110,10 @@ impl View<'_> {
             slow_start: self.slow_start(binding),
         }
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns how many percent of the bound weight are UP, rounded down.

@@ -72,6 +72,11 @@ impl World {
             status.service_resets = base + 13;
             status.client_resets = base + 14;
             status.idle_closes = base + 15;
+            status.service_closes = base + 16;
+            status.response_time = Some(Duration::from_micros(base + 17));
+            status.longest_wait = Some(Duration::from_micros(base + 18));
+            status.recent_failures = base + 19;
+            status.stands_behind = true;
         }
         let first = &mut snapshot.vservers[0];
         first.since = at_ms(4_000);
@@ -295,6 +300,11 @@ fn stat(name: &str, port: &str, base: u64) -> ServiceStat {
         service_resets: base + 13,
         client_resets: base + 14,
         idle_closes: base + 15,
+        service_closes: base + 16,
+        response_time_us: Some(base + 17),
+        longest_wait_us: Some(base + 18),
+        recent_failures: base + 19,
+        stands_behind: true,
     }
 }
 

@@ -243,6 +243,11 @@ fn service_stat() -> ServiceStat {
         service_resets: 13,
         client_resets: 14,
         idle_closes: 15,
+        service_closes: 16,
+        response_time_us: Some(12_345),
+        longest_wait_us: None,
+        recent_failures: 17,
+        stands_behind: true,
     }
 }
 
