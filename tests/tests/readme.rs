@@ -102,7 +102,7 @@ fn the_tour_works_as_it_is_printed() {
             .replace("127.0.0.1:9000", &listen.to_string())
             .replace("8001", &web.address().port().to_string())
     };
-    let steps = tour(&["> ", "*> "]);
+    let steps = tour(&["> ", "*> ", "confirm?> "]);
     assert!(steps.len() >= 8, "{steps:#?}");
     for step in &steps {
         if step.command == "quit" {
