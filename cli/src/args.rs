@@ -29,6 +29,10 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) stop_on_error: bool,
 
+    /// Colour nothing, whatever set cli mode -color says
+    #[arg(long)]
+    pub(crate) no_color: bool,
+
     /// Check the configuration in FILE without a daemon, and run nothing
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub(crate) check: Option<PathBuf>,

@@ -1,4 +1,5 @@
-//! Runs the commands of a file, one a line: `-f`, standard input and the command `batch`.
+//! Runs the commands of a file, one a line: `-f`, standard input, and the commands `batch` and
+//! `source`.
 //!
 //! A line is run as soon as it has been read, so that another program can talk through a pipe.
 //! Errors do not end a file unless that was asked for; a lost daemon does, since nothing more can
@@ -8,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use sluice_command::{Command, Fault, Key, LINE_MAX, catalogue, foreign};
+use sluice_command::{Command, Fault, Key, LINE_MAX, Verb, catalogue, foreign, masked};
 use sluice_config::Skips;
 
 use crate::escape::escape;
@@ -53,10 +54,10 @@ pub(crate) fn run(
     }
 }
 
-/// Carries out the command `batch`.
+/// Carries out the command `batch`, or `source`.
 ///
-/// Each line is printed as `exec: <command>` before what it gives, as the reference does
-/// (recalled).
+/// With `batch` each line is printed as `exec: <command>` before what it gives, without its
+/// secrets, as the reference does (recalled).
 ///
 /// # Errors
 /// The file cannot be read, a command in it failed, or it is nested too deeply.
@@ -69,7 +70,7 @@ pub(crate) fn run_nested(
     let times = command.integer(Key::NTimes).unwrap_or(1);
     if runner.nesting >= NESTING_MAX {
         return Err(Fault::new(catalogue::NOT_VALID_HERE)
-            .with_details(format!("batch, more than {NESTING_MAX} deep")));
+            .with_details(format!("files in files, more than {NESTING_MAX} deep")));
     }
     // Opened first, so that a missing file does not leave an empty one for the output.
     drop(open(name)?);
@@ -78,9 +79,14 @@ pub(crate) fn run_nested(
         None => None,
     };
     let target = file.as_mut().unwrap_or(output);
+    let echo = if command.verb == Verb::Batch {
+        Echo::On
+    } else {
+        Echo::Off
+    };
     let mut tally = Tally::default();
     runner.nesting += 1;
-    let ended = repeat(runner, name, times, &mut tally, target);
+    let ended = repeat(runner, name, times, echo, &mut tally, target);
     runner.nesting -= 1;
     sum_up(runner, &tally, target);
     if let Some(problem) = file.as_mut().and_then(Output::take_problem) {
@@ -96,12 +102,13 @@ fn repeat(
     runner: &mut Runner,
     name: &str,
     times: u64,
+    echo: Echo,
     tally: &mut Tally,
     output: &mut Output,
 ) -> Result<Step, Fault> {
     for _ in 0..times {
         let mut source = open(name)?;
-        match run_lines(runner, &mut source, name, Echo::On, tally, output) {
+        match run_lines(runner, &mut source, name, echo, tally, output) {
             Step::Done => {}
             step @ (Step::Failed | Step::Quit | Step::NoDaemon | Step::Interrupted) => {
                 return Ok(step);
@@ -167,7 +174,7 @@ fn run_lines(
             Ok(Next::Line(line)) => {
                 let line = forward.take(number, line, runner.session.names());
                 if echo == Echo::On && !runner.mode.json {
-                    output.out(&format!("exec: {}\n", escape(line.trim())));
+                    output.out(&format!("exec: {}\n", escape(&masked(line.trim()))));
                 }
                 runner.run_text(&line, place, output)
             }

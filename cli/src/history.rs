@@ -1,49 +1,77 @@
-//! The file of earlier commands.
+//! The earlier commands: for `history`, and for the line editor's own keys.
 //!
-//! It is private (0600, in a folder of its own), each command is added as it is run, and sessions
-//! that run side by side add to the same file. A history that cannot be kept never stops the shell.
+//! The file is private (0600, in a folder of its own), each command is added as it is run, and
+//! sessions that run side by side add to the same file. A history that cannot be kept never stops
+//! the shell. A command with a secret in it is in no history.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use rustyline::Config;
+use rustyline::history::{FileHistory, History as _, SearchDirection};
+use sluice_command::masked;
 
 /// The most commands that are kept.
 pub(crate) const HISTORY_MAX: usize = 1000;
 
-/// Returns the place of the history by the XDG base directory specification; `None` without a home.
-pub(crate) fn path() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute())
-    };
-    path_in(folder("XDG_STATE_HOME"), folder("HOME"))
+/// Tells whether a line may be kept.
+pub(crate) fn is_kept(line: &str) -> bool {
+    masked(line) == line
 }
 
-/// Makes the file, empty and private, unless it exists: two first sessions then both find one.
-///
-/// # Errors
-/// The folder or the file cannot be made.
-pub(crate) fn prepare(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+/// The commands of a session, those of earlier ones before them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    lines: Vec<String>,
+    /// How many are gone because there are too many.
+    gone: usize,
+}
+
+impl Log {
+    /// Reads what a file keeps; one that cannot be read keeps nothing.
+    pub(crate) fn of_file(path: &Path) -> Self {
+        let config = Config::builder().max_history_size(HISTORY_MAX);
+        let Ok(config) = config.map(rustyline::config::Builder::build) else {
+            return Self::default();
+        };
+        let mut history = FileHistory::with_config(&config);
+        let _ = history.load(path);
+        Self::of(&history)
     }
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)?;
-    Ok(())
-}
 
-fn path_in(state_home: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    state_home
-        .or_else(|| home.map(|home| home.join(".local/state")))
-        .map(|folder| folder.join("sluice/history"))
+    /// Takes over what the line editor has.
+    pub(crate) fn of(history: &FileHistory) -> Self {
+        let entry = |index| history.get(index, SearchDirection::Forward).ok().flatten();
+        Self {
+            lines: (0..history.len())
+                .filter_map(entry)
+                .map(|found| found.entry.into_owned())
+                .collect(),
+            gone: 0,
+        }
+    }
+
+    /// Adds a command.
+    pub(crate) fn push(&mut self, line: &str) {
+        if self.lines.len() == HISTORY_MAX {
+            self.lines.remove(0);
+            self.gone += 1;
+        }
+        self.lines.push(line.to_owned());
+    }
+
+    /// Returns the number of the next command.
+    pub(crate) fn next_number(&self) -> usize {
+        self.gone + self.lines.len() + 1
+    }
+
+    /// Returns what `history` prints.
+    pub(crate) fn text(&self) -> String {
+        let numbers = self.gone + 1..;
+        let lines = numbers.zip(&self.lines);
+        lines
+            .map(|(number, line)| format!("{number:>5}  {}\n", crate::escape::escape(line)))
+            .collect()
+    }
 }
 
 #[cfg(test)]
@@ -51,16 +79,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_folder_comes_before_home() {
-        let home = || Some(PathBuf::from("/home/ann"));
-        assert_eq!(
-            path_in(Some(PathBuf::from("/s")), home()),
-            Some(PathBuf::from("/s/sluice/history"))
-        );
-        assert_eq!(
-            path_in(None, home()),
-            Some(PathBuf::from("/home/ann/.local/state/sluice/history"))
-        );
-        assert_eq!(path_in(None, None), None);
+    fn numbers_go_on_when_the_oldest_are_gone() {
+        let mut log = Log::default();
+        assert_eq!((log.next_number(), log.text().as_str()), (1, ""));
+        for number in 1..=HISTORY_MAX + 2 {
+            log.push(&format!("show server s{number}"));
+        }
+        assert_eq!(log.next_number(), HISTORY_MAX + 3);
+        assert!(log.text().starts_with("    3  show server s3\n"));
+        assert!(log.text().ends_with(" 1002  show server s1002\n"));
+    }
+
+    #[test]
+    fn a_secret_is_not_kept() {
+        assert!(is_kept("set lb parameter -cookieName a"));
+        assert!(!is_kept("set lb parameter -cookiePassphrase a"));
     }
 }

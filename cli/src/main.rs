@@ -1,24 +1,29 @@
 //! The shell of Sluice: commands typed, given as words or read from a file.
 
+mod alias;
 mod args;
 mod batch;
 mod check;
 mod complete;
 mod confirm;
 mod escape;
+mod folder;
 mod forward;
 mod grep;
 mod history;
 mod interrupt;
 mod json;
-mod manual;
+mod local;
+mod mode;
 mod names;
 mod output;
+mod prompt;
 mod question;
 mod render;
 mod runner;
 mod session;
 mod shell;
+mod user;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal};
@@ -31,6 +36,7 @@ use jiff::tz::TimeZone;
 use sluice_protocol::default_socket;
 
 use args::Args;
+use local::Local;
 use output::Output;
 use runner::{Mode, Runner, Step};
 use session::Session;
@@ -43,6 +49,9 @@ fn main() -> ExitCode {
         command.error(ErrorKind::UnknownArgument, message).exit();
     }
     let mut output = Output::standard();
+    if colourless(&args).is_none() {
+        output.allow_colour();
+    }
     let status = run(args, &mut output);
     match output.take_problem() {
         None => status,
@@ -61,8 +70,9 @@ fn run(args: Args, output: &mut Output) -> ExitCode {
         json: args.json,
         stop_on_error: args.stop_on_error,
     };
+    let local = Local::new(colourless(&args));
     let session = Session::new(args.socket.unwrap_or_else(default_socket));
-    let mut runner = Runner::new(session, mode, TimeZone::system());
+    let mut runner = Runner::new(session, mode, TimeZone::system(), local);
     if let Some(path) = &args.file {
         return run_file(&mut runner, path, output);
     }
@@ -73,6 +83,22 @@ fn run(args: Args, output: &mut Output) -> ExitCode {
         return shell::run(&mut runner, output);
     }
     run_source(&mut runner, &mut io::stdin().lock(), "-", output)
+}
+
+/// Returns why nothing can be coloured, if so: errors and warnings are, where a person reads them.
+fn colourless(args: &Args) -> Option<&'static str> {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if args.no_color {
+        Some("--no-color was given")
+    } else if is_set("NO_COLOR") {
+        Some("NO_COLOR is set")
+    } else if !io::stderr().is_terminal() {
+        Some("standard error is no terminal")
+    } else if std::env::var_os("TERM").is_none_or(|term| term == "dumb") {
+        Some("the terminal has no colours")
+    } else {
+        None
+    }
 }
 
 fn run_file(runner: &mut Runner, path: &Path, output: &mut Output) -> ExitCode {

@@ -16,6 +16,8 @@ pub(crate) struct Output {
     out: Stream,
     err: Stream,
     filtered: Option<Filtered>,
+    can_colour: bool,
+    is_coloured: bool,
 }
 
 /// What waits for its filters: they see whole lines only.
@@ -31,6 +33,8 @@ impl Output {
             out: Stream::new(Box::new(io::stdout())),
             err: Stream::new(Box::new(io::stderr())),
             filtered: None,
+            can_colour: false,
+            is_coloured: false,
         }
     }
 
@@ -41,6 +45,8 @@ impl Output {
             out: Stream::new(Box::new(Arc::clone(&file))),
             err: Stream::new(Box::new(file)),
             filtered: None,
+            can_colour: false,
+            is_coloured: false,
         }
     }
 
@@ -73,7 +79,21 @@ impl Output {
 
     /// Writes an error or a warning.
     pub(crate) fn err(&mut self, text: &str) {
-        self.err.write(text);
+        if self.is_coloured {
+            self.err.write(&coloured(text));
+        } else {
+            self.err.write(text);
+        }
+    }
+
+    /// Says that a person reads errors on a terminal that has colours.
+    pub(crate) fn allow_colour(&mut self) {
+        self.can_colour = true;
+    }
+
+    /// Colours errors and warnings from now on, or no more, where that is allowed.
+    pub(crate) fn set_colour(&mut self, is_on: bool) {
+        self.is_coloured = is_on && self.can_colour;
     }
 
     /// Returns why something could not be written, once.
@@ -81,6 +101,29 @@ impl Output {
         self.out.problem.take().or_else(|| self.err.problem.take())
     }
 }
+
+/// Colours the word that says how bad it is; a label may stand before it.
+fn coloured(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let word = [("ERROR:", RED), ("Warning:", YELLOW)]
+            .into_iter()
+            .filter_map(|(word, colour)| Some((line.find(word)?, word, colour)))
+            .find(|(at, ..)| *at == 0 || line[..*at].ends_with(": "));
+        match word {
+            Some((at, word, colour)) => {
+                let (label, rest) = (&line[..at], &line[at + word.len()..]);
+                out.push_str(&format!("{label}{colour}{word}{PLAIN}{rest}"));
+            }
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+const RED: &str = "\x1b[31m";
+const YELLOW: &str = "\x1b[33m";
+const PLAIN: &str = "\x1b[0m";
 
 struct Stream {
     /// `None` once writing has failed.
@@ -137,11 +180,23 @@ mod tests {
     }
 
     #[test]
+    fn the_word_is_coloured_and_nothing_else() {
+        assert_eq!(
+            coloured("f:3: ERROR: No such resource [ERROR: x]\n  show server\n"),
+            "f:3: \x1b[31mERROR:\x1b[0m No such resource [ERROR: x]\n  show server\n"
+        );
+        assert_eq!(coloured("Warning: a"), "\x1b[33mWarning:\x1b[0m a");
+        assert_eq!(coloured("no ERROR: here\n"), "no ERROR: here\n");
+    }
+
+    #[test]
     fn a_full_disk_is_a_problem_and_told_once() {
         let mut output = Output {
             out: Stream::new(Box::new(Broken(ErrorKind::StorageFull))),
             err: Stream::new(Box::new(io::sink())),
             filtered: None,
+            can_colour: false,
+            is_coloured: false,
         };
         output.out("x");
         output.out("y");

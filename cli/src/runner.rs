@@ -10,15 +10,16 @@ use sluice_command::{
     Command, Fault, Filter, Key, Noun, ParseFault, Verb, catalogue, split_filters,
     split_word_filters,
 };
-use sluice_protocol::Outcome;
+use sluice_protocol::{Outcome, Row};
 
 use crate::escape::escape;
 use crate::grep::Grep;
+use crate::local::Local;
 use crate::output::Output;
 use crate::question::{before_question, print_help_at};
 use crate::render::Form;
 use crate::session::{Answer, Session, SessionError};
-use crate::{batch, confirm, json, manual, render};
+use crate::{batch, confirm, json, local, render};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,18 +76,21 @@ pub(crate) struct Runner {
     /// The warnings that the file under way has given.
     warned: BTreeSet<String>,
     warned_again: u64,
+    /// What belongs to the session and not to the daemon.
+    pub(crate) local: Local,
     zone: TimeZone,
 }
 
 impl Runner {
     /// Makes a runner that prints times in `zone`.
-    pub(crate) fn new(session: Session, mode: Mode, zone: TimeZone) -> Self {
+    pub(crate) fn new(session: Session, mode: Mode, zone: TimeZone, local: Local) -> Self {
         Self {
             session,
             mode,
             nesting: 0,
             warned: BTreeSet::new(),
             warned_again: 0,
+            local,
             zone,
         }
     }
@@ -179,8 +183,7 @@ impl Runner {
     fn run_command(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
         match command.verb {
             Verb::Exit | Verb::Quit => Step::Quit,
-            Verb::Help => self.done(manual::print(command, output), place, output),
-            Verb::Batch => match batch::run_nested(self, command, output) {
+            Verb::Batch | Verb::Source => match batch::run_nested(self, command, output) {
                 Ok(Step::Done) => self.done(Ok(()), place, output),
                 Ok(step) => step,
                 Err(fault) => self.done(Err(fault), place, output),
@@ -191,6 +194,15 @@ impl Runner {
                 };
                 self.ask(&confirmed, place, output)
             }
+            Verb::Help
+            | Verb::Man
+            | Verb::History
+            | Verb::Alias
+            | Verb::Unalias
+            | Verb::Whoami
+            | Verb::Cls
+            | Verb::Shell
+            | Verb::Config => self.run_local(command, place, output),
             Verb::Add
             | Verb::Set
             | Verb::Unset
@@ -206,8 +218,33 @@ impl Runner {
             | Verb::Diff
             | Verb::Apply
             | Verb::Confirm
-            | Verb::Rollback => self.ask(command, place, output),
+            | Verb::Rollback => {
+                if local::is_of_shell(command.noun) {
+                    self.run_local(command, place, output)
+                } else {
+                    self.ask(command, place, output)
+                }
+            }
         }
+    }
+
+    fn run_local(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
+        let ended = local::run(self, command, place, output);
+        self.done(ended, place, output)
+    }
+
+    /// Runs a line that a person has typed: it may begin with an alias, or be one for `shell`.
+    pub(crate) fn run_line(&mut self, text: &str, columns: usize, output: &mut Output) -> Step {
+        let expanded = self.local.aliases.expand(text);
+        let line = expanded.as_deref().unwrap_or(text);
+        if let Some(line) = local::shell_line(line) {
+            return self.done(local::run_shell(line), Place::Words, output);
+        }
+        if expanded.is_some() {
+            // There is nothing on the screen that a caret could point at.
+            return self.run_text(line, Place::Words, output);
+        }
+        self.run_text(line, Place::Prompt { columns }, output)
     }
 
     fn ask(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
@@ -271,7 +308,7 @@ impl Runner {
         self.done(ended, place, output)
     }
 
-    fn answer_text(&self, command: &Command, rows: &[sluice_protocol::Row]) -> String {
+    fn answer_text(&self, command: &Command, rows: &[Row]) -> String {
         let asks = matches!(command.verb, Verb::Show | Verb::Stat | Verb::Diff);
         if self.mode.json {
             return if asks {
@@ -280,7 +317,13 @@ impl Runner {
                 String::new()
             };
         }
-        render::text(rows, form(command), &self.zone)
+        let form = form(command);
+        let mut text = render::text(rows, form, &self.zone);
+        let is_list = asks && form == Form::List && rows.iter().all(is_object);
+        if is_list && self.local.mode.is_on(Key::Total) {
+            text.insert_str(0, &format!("Total: {}\n", rows.len()));
+        }
+        text
     }
 
     fn done(&self, ended: Result<(), Fault>, place: Place<'_>, output: &mut Output) -> Step {
@@ -302,7 +345,13 @@ impl Runner {
 
 fn answers_with_text(verb: Verb) -> bool {
     match verb {
-        Verb::Show | Verb::Stat | Verb::Diff | Verb::Help => true,
+        Verb::Show
+        | Verb::Stat
+        | Verb::Diff
+        | Verb::Help
+        | Verb::Man
+        | Verb::History
+        | Verb::Alias => true,
         Verb::Add
         | Verb::Set
         | Verb::Unset
@@ -317,6 +366,12 @@ fn answers_with_text(verb: Verb) -> bool {
         | Verb::Confirm
         | Verb::Rollback
         | Verb::Batch
+        | Verb::Unalias
+        | Verb::Source
+        | Verb::Whoami
+        | Verb::Cls
+        | Verb::Shell
+        | Verb::Config
         | Verb::Exit
         | Verb::Quit => false,
     }
@@ -384,6 +439,19 @@ fn label(place: Place<'_>) -> Cow<'static, str> {
     match place {
         Place::Words | Place::Prompt { .. } => Cow::Borrowed(""),
         Place::File { name, line } => Cow::Owned(format!("{}:{line}: ", escape(name))),
+    }
+}
+
+fn is_object(row: &Row) -> bool {
+    match row {
+        Row::Server(_)
+        | Row::Service(_)
+        | Row::Vserver(_)
+        | Row::ServiceStat(_)
+        | Row::VserverStat(_)
+        | Row::Group(_)
+        | Row::PersistentSession(_) => true,
+        Row::Name(_) | Row::Line(_) | Row::Parameter(_) | Row::UdpStat(_) | Row::Config(_) => false,
     }
 }
 

@@ -164,9 +164,21 @@ fn ask(client: &mut Client, command: &Command) -> Result<Answer, ClientError> {
 
 fn interrupted(verb: Verb) -> SessionError {
     match verb {
-        Verb::Show | Verb::Stat | Verb::Diff | Verb::Help | Verb::Exit | Verb::Quit => {
-            SessionError::Unanswered
-        }
+        Verb::Show
+        | Verb::Stat
+        | Verb::Diff
+        | Verb::Help
+        | Verb::Exit
+        | Verb::Quit
+        | Verb::Man
+        | Verb::History
+        | Verb::Alias
+        | Verb::Unalias
+        | Verb::Source
+        | Verb::Whoami
+        | Verb::Cls
+        | Verb::Shell
+        | Verb::Config => SessionError::Unanswered,
         Verb::Add
         | Verb::Set
         | Verb::Unset

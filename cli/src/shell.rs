@@ -12,11 +12,13 @@ use sluice_command::{Command, Noun, Verb};
 use sluice_protocol::{ConfigStatus, Row};
 
 use crate::complete::Assistant;
-use crate::history::{self, HISTORY_MAX};
+use crate::folder;
+use crate::history::{HISTORY_MAX, Log, is_kept};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
+use crate::prompt::Facts;
 use crate::question::{Question, print_help_at};
-use crate::runner::{Place, Runner, Step, unreachable_text};
+use crate::runner::{Runner, Step, unreachable_text};
 
 /// Runs the shell to its end.
 pub(crate) fn run(runner: &mut Runner, output: &mut Output) -> ExitCode {
@@ -58,11 +60,12 @@ impl<'a> Shell<'a> {
         let question = Question::default();
         let history = FileHistory::with_config(&config()?);
         let mut editor = editor(history, runner, &question)?;
-        let history = history::path().filter(|path| history::prepare(path).is_ok());
+        let history = folder::history().filter(|path| folder::prepare(path).is_ok());
         if let Some(path) = &history {
             // A damaged history is no reason not to start.
             let _ = editor.load_history(path);
         }
+        runner.local.log = Some(Log::of(editor.history()));
         Ok(Self {
             runner,
             editor,
@@ -95,6 +98,7 @@ impl<'a> Shell<'a> {
         let mut initial = (String::new(), String::new());
         loop {
             let prompt = self.prompt();
+            let prompt = prompt.as_str();
             let (left, right) = std::mem::take(&mut initial);
             // While keys are read there is no signal: from here on it is meant for what they say.
             self.interrupt.clear();
@@ -128,12 +132,15 @@ impl<'a> Shell<'a> {
     }
 
     /// The mark before the prompt says that something is not saved, or not even confirmed.
-    fn prompt(&self) -> &'static str {
-        match (self.provisional, self.unsaved) {
-            (true, _) => "confirm?> ",
-            (false, true) => "*> ",
-            (false, false) => "> ",
-        }
+    fn prompt(&mut self) -> String {
+        let number = self.runner.local.log().next_number();
+        let prompt = self.runner.local.prompt.shown(|| Facts::of_now(number));
+        let mark = match (self.provisional, self.unsaved) {
+            (true, _) => "confirm?",
+            (false, true) => "*",
+            (false, false) => "",
+        };
+        format!("{mark}{prompt}")
     }
 
     fn answer_question(&self, text: &str, cursor: usize, output: &mut Output) -> (String, String) {
@@ -154,12 +161,9 @@ impl<'a> Shell<'a> {
             if is_paste {
                 output.out(&format!("{prompt}{}\n", crate::escape::escape(line)));
             }
-            let columns = prompt.len();
+            let columns = prompt.chars().count();
             self.runner.session.refresh();
-            match self
-                .runner
-                .run_text(line, Place::Prompt { columns }, output)
-            {
+            match self.runner.run_line(line, columns, output) {
                 Step::Quit => return Step::Quit,
                 Step::Interrupted => {
                     // The daemon may still be silent: what is saved is asked another time.
@@ -186,8 +190,15 @@ impl<'a> Shell<'a> {
     }
 
     fn remember(&mut self, line: &str) {
+        if !is_kept(line) {
+            return;
+        }
         let is_new = self.editor.add_history_entry(line).unwrap_or(false);
-        if is_new && let Some(path) = &self.history {
+        if !is_new {
+            return;
+        }
+        self.runner.local.log().push(line);
+        if let Some(path) = &self.history {
             // A full disk is no reason to stop.
             let _ = self.editor.append_history(path);
         }

@@ -9,7 +9,7 @@ mod trial;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, check, render};
+use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, check, masked, render};
 use sluice_config::{Config, Plan};
 use sluice_dataplane::{Dataplane, PrepareError};
 use sluice_protocol::{Reply, Request, Row};
@@ -164,7 +164,19 @@ impl Controller {
                     .start_save(&self.config, command)
                     .map(Outcome::Save);
             }
-            Verb::Batch | Verb::Help | Verb::Exit | Verb::Quit => {
+            Verb::Batch
+            | Verb::Help
+            | Verb::Exit
+            | Verb::Quit
+            | Verb::Man
+            | Verb::History
+            | Verb::Alias
+            | Verb::Unalias
+            | Verb::Source
+            | Verb::Whoami
+            | Verb::Cls
+            | Verb::Shell
+            | Verb::Config => {
                 return Err(Fault::new(catalogue::NOT_VALID_HERE));
             }
         };
@@ -180,7 +192,7 @@ impl Controller {
         let warnings = carry_out(plan, &mut self.config, &mut self.dataplane)?;
         self.ns_conf
             .note_change(&self.config, command, SystemTime::now());
-        tracing::info!(uid, "changed: {}", render(command));
+        tracing::info!(uid, "changed: {}", masked(&render(command)));
         Ok(warnings.into_iter().map(Reply::Warning).collect())
     }
 
@@ -216,7 +228,12 @@ impl Controller {
                 view.rows(command)?
             }
             // Those that are in a file were answered from there.
-            Noun::None | Noun::NsSavedConfig | Noun::NsConf => {
+            Noun::None
+            | Noun::NsSavedConfig
+            | Noun::NsConf
+            | Noun::CliMode
+            | Noun::CliPrompt
+            | Noun::CliAttribute => {
                 return Err(Fault::new(catalogue::NOT_VALID_HERE));
             }
         };
@@ -233,6 +250,9 @@ impl Controller {
 
     /// Forgets running state; the configuration stays as it is.
     fn clear(&self, command: &Command, uid: u32) -> Result<Vec<Reply>, Fault> {
+        if command.noun != Noun::LbPersistentSessions {
+            return Err(Fault::new(catalogue::NOT_VALID_HERE));
+        }
         let cleared = sessions::clear(&self.config, command, |vserver, key| {
             self.dataplane.clear_persistence(vserver, key)
         })?;

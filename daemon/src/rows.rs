@@ -141,7 +141,10 @@ impl<'a> View<'a> {
             | Noun::NsConf
             | Noun::NsRollbackCommand
             | Noun::NsVersion
-            | Noun::ProtocolUdp => Err(Fault::new(catalogue::NOT_VALID_HERE)),
+            | Noun::ProtocolUdp
+            | Noun::CliMode
+            | Noun::CliPrompt
+            | Noun::CliAttribute => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         }
     }
 

@@ -136,6 +136,8 @@ pub(crate) fn program(socket: &Path, folder: &Path, words: &[&str]) -> Process {
         .env("TERM", "xterm")
         .env("HOME", folder)
         .env("XDG_STATE_HOME", folder.join("state"))
+        .env("SHELL", "/bin/sh")
+        .env("PATH", "/usr/bin:/bin")
         .arg("--socket")
         .arg(socket)
         .args(words);
@@ -261,7 +263,10 @@ fn names(noun: Noun) -> Vec<Reply> {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
-        | Noun::ProtocolUdp => &[],
+        | Noun::ProtocolUdp
+        | Noun::CliMode
+        | Noun::CliPrompt
+        | Noun::CliAttribute => &[],
     };
     let rows = names
         .iter()

@@ -66,6 +66,9 @@ pub const ALL: &[Code] = &[
     INVALID_IPV6_ADDRESS,
     DOUBLE_COLON_TWICE,
     SLASH_IN_OUTFILE,
+    INVALID_ALIAS,
+    NO_SUCH_ALIAS,
+    ALIAS_EXISTS,
     NO_SUCH_FILE,
     NOT_A_FILE,
     ARGUMENT_DEPRECATED,
@@ -100,6 +103,8 @@ pub const ALL: &[Code] = &[
     FILE_UNREADABLE,
     OUTFILE,
     FILE_LINE_TOO_LONG,
+    ALIASES_UNKEPT,
+    SHELL_FAILED,
 ];
 
 /// 257
@@ -236,6 +241,12 @@ pub const DOUBLE_COLON_TWICE: Code = code(
 );
 /// 1150
 pub const SLASH_IN_OUTFILE: Code = code(1150, "Character '/' not allowed in outfilename", Value);
+/// 1152
+pub const INVALID_ALIAS: Code = code(1152, "Invalid alias", Value);
+/// 1153
+pub const NO_SUCH_ALIAS: Code = code(1153, "No such alias", Missing);
+/// 1154
+pub const ALIAS_EXISTS: Code = code(1154, "Alias already exists", Exists);
 /// 1155
 pub const NO_SUCH_FILE: Code = code(1155, "No such file", Missing);
 /// 1156
@@ -334,6 +345,10 @@ pub const FILE_UNREADABLE: Code = code(10201, "File cannot be read", System);
 pub const OUTFILE: Code = code(10202, "Output file cannot be written", System);
 /// 10203: a line of a file is longer than any command can be.
 pub const FILE_LINE_TOO_LONG: Code = code(10203, "Line is too long", System);
+/// 10204: the file of aliases cannot be read or written; the details say why.
+pub const ALIASES_UNKEPT: Code = code(10204, "Aliases cannot be kept", System);
+/// 10205: the command `shell` has ended with an error, or could not begin.
+pub const SHELL_FAILED: Code = code(10205, "Shell command failed", System);
 
 const fn code(number: u16, text: &'static str, kind: FaultKind) -> Code {
     Code { number, text, kind }
@@ -362,6 +377,6 @@ mod tests {
     #[test]
     fn own_texts_have_own_numbers() {
         let own = ALL.iter().filter(|code| code.number >= 10_000).count();
-        assert_eq!(own, 17);
+        assert_eq!(own, 19);
     }
 }

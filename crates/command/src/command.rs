@@ -46,6 +46,24 @@ pub enum Verb {
     Exit,
     /// `quit`
     Quit,
+    /// `man`
+    Man,
+    /// `history`
+    History,
+    /// `alias`
+    Alias,
+    /// `unalias`
+    Unalias,
+    /// `source`
+    Source,
+    /// `whoami`
+    Whoami,
+    /// `cls`
+    Cls,
+    /// `shell`
+    Shell,
+    /// `config`
+    Config,
 }
 
 /// What to do it to; `None` for commands of one word such as `batch`.
@@ -79,6 +97,12 @@ pub enum Noun {
     NsVersion,
     /// `protocol udp`
     ProtocolUdp,
+    /// `cli mode`
+    CliMode,
+    /// `cli prompt`
+    CliPrompt,
+    /// `cli attribute`
+    CliAttribute,
 }
 
 /// An argument, positional or option, by its meaning. `Key` is named after the canonical spelling.
@@ -143,6 +167,14 @@ pub enum Key {
     Confirm,
     Configs,
     WithDefaults,
+    All,
+    Pattern,
+    PromptString,
+    Page,
+    Total,
+    Color,
+    DisabledFeatureAction,
+    Regex,
     // options without effect here, kept and written back
     Gslb,
     MaxReq,

@@ -120,7 +120,9 @@ impl Place<'_> {
         let words: Vec<String> = before.iter().map(Token::typed).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match head::command(&words) {
-            Ok((spec, 1)) if spec.verb == Verb::Help => Some(self.topics(&words[1..])),
+            Ok((spec, 1)) if matches!(spec.verb, Verb::Help | Verb::Man) => {
+                Some(self.topics(&words[1..]))
+            }
             Ok((spec, used)) => self.arguments(spec, &before[used..]),
             Err(refusal) => Some(self.head(&words, &refusal)),
         }

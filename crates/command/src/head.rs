@@ -1,7 +1,8 @@
 //! The words that name a command: verb, group, object.
 //!
 //! Every word may be cut to a unique prefix; the group may be left out; group and object may be
-//! glued (`lbvserver`).
+//! glued (`lbvserver`). A cut verb that could be one with an object and one without is the one with
+//! an object (`a` is `add`, not `alias`), and `shell` is not cut at all: `sh` has always been `show`.
 
 use crate::table::{self, CommandSpec, NOUNS, NounSpec, VERBS};
 use crate::value::{list, shown};
@@ -37,22 +38,30 @@ pub(crate) fn command(words: &[&str]) -> Result<(&'static CommandSpec, usize), H
 /// # Errors
 /// 1088, with the nearest verb, or 1089, with those it could be.
 pub(crate) fn verb(word: &str) -> Result<Verb, Fault> {
-    let candidates: Vec<(&'static str, Verb)> =
-        VERBS.iter().map(|(verb, text)| (*text, *verb)).collect();
-    choose("", word, &candidates)
+    let with_object: Vec<(&'static str, Verb)> = verbs(takes_object);
+    if let Pick::One(found) = pick(word, &with_object) {
+        return Ok(found);
+    }
+    let is_whole = word.eq_ignore_ascii_case(table::verb_word(Verb::Shell));
+    choose("", word, &verbs(|verb| verb != Verb::Shell || is_whole))
+}
+
+fn takes_object(verb: Verb) -> bool {
+    table::spec(verb, Noun::None).is_none()
+}
+
+fn verbs(is_meant: impl Fn(Verb) -> bool) -> Vec<(&'static str, Verb)> {
+    VERBS
+        .iter()
+        .filter(|(verb, _)| is_meant(*verb))
+        .map(|(verb, text)| (*text, *verb))
+        .collect()
 }
 
 /// As [`verb`], but of several verbs it names those only that `rest` can follow.
 fn verb_of(word: &str, rest: &[&str]) -> Result<Verb, Fault> {
     verb(word).map_err(|fault| {
-        let fits = |verb: Verb| {
-            table::spec(verb, Noun::None).is_some() || Scope::of_verb(verb).noun(rest).is_ok()
-        };
-        let fitting: Vec<(&'static str, Verb)> = VERBS
-            .iter()
-            .filter(|(verb, _)| fits(*verb))
-            .map(|(verb, text)| (*text, *verb))
-            .collect();
+        let fitting = verbs(|verb| takes_object(verb) && Scope::of_verb(verb).noun(rest).is_ok());
         match pick(word, &fitting) {
             Pick::Several(words) => ambiguous(word, &words),
             Pick::One(_) | Pick::Nothing => fault,
@@ -142,12 +151,13 @@ impl Scope {
     /// # Errors
     /// 1088 or 1089.
     pub(crate) fn entity(&self, word: &str) -> Result<Entity, Fault> {
-        let mut candidates: Vec<(&'static str, Entity)> = Vec::new();
-        for noun in &self.nouns {
-            if let Some(group) = noun.group {
-                candidates.push((group, Entity::Group(group)));
-            }
-            candidates.push((noun.object, Entity::Object(noun.noun)));
+        let (own, others): (Vec<_>, Vec<_>) = self
+            .nouns
+            .iter()
+            .partition(|noun| noun.group == Some(OF_SHELL));
+        let mut candidates = entities(&others);
+        if pick(word, &candidates) == Pick::Nothing {
+            candidates.extend(entities(&own));
         }
         choose(&self.start, word, &candidates)
             .or_else(|fault| self.glued(word).map(Entity::Object).ok_or(fault))
@@ -183,6 +193,19 @@ impl Scope {
 fn with_words() -> impl Iterator<Item = &'static NounSpec> {
     NOUNS.iter().copied().filter(|noun| noun.noun != Noun::None)
 }
+
+fn entities(nouns: &[&'static NounSpec]) -> Vec<(&'static str, Entity)> {
+    let groups = nouns.iter().filter_map(|noun| noun.group);
+    let groups = groups.map(|group| (group, Entity::Group(group)));
+    let objects = nouns
+        .iter()
+        .map(|noun| (noun.object, Entity::Object(noun.noun)));
+    groups.chain(objects).collect()
+}
+
+/// The group of the shell's own settings: what is cut is looked for elsewhere first, so that
+/// `clear c` stays `clear ns config`.
+const OF_SHELL: &str = "cli";
 
 /// Picks what `word` stands for; `start` are the words before it.
 fn choose<T: PartialEq + Copy>(

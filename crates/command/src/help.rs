@@ -48,6 +48,11 @@ pub fn help(words: &str) -> Result<String, Fault> {
     }
 }
 
+/// Returns every command in one line, in the order of the table.
+pub fn help_all() -> String {
+    lines(NOUNS.iter().flat_map(|noun| noun.commands))
+}
+
 /// Returns the command in one line: what must be typed, and `...` for options.
 pub(crate) fn short_synopsis(spec: &CommandSpec) -> String {
     let mut parts = start(spec);
@@ -314,7 +319,7 @@ fn is_positional(spec: &CommandSpec, row: &ArgSpec) -> bool {
 }
 
 /// Adds `parts` with a blank between them, broken before a part that would pass column 78.
-fn paragraph(out: &mut String, first: &str, next: &str, parts: &[String]) {
+pub(crate) fn paragraph(out: &mut String, first: &str, next: &str, parts: &[String]) {
     let mut line = first.to_owned();
     let mut empty = true;
     for part in parts {

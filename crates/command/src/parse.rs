@@ -317,6 +317,9 @@ fn too_many(spec: &'static CommandSpec, extra: &Token) -> Fault {
 
 /// Refuses a command that needs options and has none.
 fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFault> {
+    if spec.options().next().is_none() {
+        return Ok(());
+    }
     let code = match spec.verb {
         Verb::Set => catalogue::NO_ARGUMENTS_TO_SET,
         Verb::Unset => catalogue::TOO_FEW_ARGUMENTS,
@@ -337,7 +340,16 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
         | Verb::Batch
         | Verb::Help
         | Verb::Exit
-        | Verb::Quit => return Ok(()),
+        | Verb::Quit
+        | Verb::Man
+        | Verb::History
+        | Verb::Alias
+        | Verb::Unalias
+        | Verb::Source
+        | Verb::Whoami
+        | Verb::Cls
+        | Verb::Shell
+        | Verb::Config => return Ok(()),
     };
     let options: Vec<String> = spec
         .options()

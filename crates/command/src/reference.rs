@@ -36,7 +36,10 @@ fn object(out: &mut String, noun: &'static NounSpec) {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
-        | Noun::ProtocolUdp => table::noun_words(noun.noun),
+        | Noun::ProtocolUdp
+        | Noun::CliMode
+        | Noun::CliPrompt
+        | Noun::CliAttribute => table::noun_words(noun.noun),
     };
     line(out, &format!("\n## {words}\n\n{}.\n\n```text", noun.help));
     for spec in noun.commands {

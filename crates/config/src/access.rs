@@ -124,7 +124,10 @@ impl Config {
             | Noun::NsConf
             | Noun::NsRollbackCommand
             | Noun::NsVersion
-            | Noun::ProtocolUdp => Vec::new(),
+            | Noun::ProtocolUdp
+            | Noun::CliMode
+            | Noun::CliPrompt
+            | Noun::CliAttribute => Vec::new(),
         }
     }
 

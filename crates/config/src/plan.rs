@@ -53,7 +53,10 @@ impl Config {
             | Noun::NsConf
             | Noun::NsRollbackCommand
             | Noun::NsVersion
-            | Noun::ProtocolUdp => Err(refusal::not_configuring()),
+            | Noun::ProtocolUdp
+            | Noun::CliMode
+            | Noun::CliPrompt
+            | Noun::CliAttribute => Err(refusal::not_configuring()),
         }
     }
 

@@ -33,7 +33,16 @@ impl Config {
             | Verb::Batch
             | Verb::Help
             | Verb::Exit
-            | Verb::Quit => Err(refusal::not_configuring()),
+            | Verb::Quit
+            | Verb::Man
+            | Verb::History
+            | Verb::Alias
+            | Verb::Unalias
+            | Verb::Source
+            | Verb::Whoami
+            | Verb::Cls
+            | Verb::Shell
+            | Verb::Config => Err(refusal::not_configuring()),
         }
     }
 

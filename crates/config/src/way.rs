@@ -284,7 +284,10 @@ fn refers(line: &Command, object: &Command) -> bool {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
-        | Noun::ProtocolUdp => false,
+        | Noun::ProtocolUdp
+        | Noun::CliMode
+        | Noun::CliPrompt
+        | Noun::CliAttribute => false,
     }
 }
 

@@ -17,7 +17,10 @@ fn names(noun: Noun) -> Vec<String> {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
-        | Noun::ProtocolUdp => &[],
+        | Noun::ProtocolUdp
+        | Noun::CliMode
+        | Noun::CliPrompt
+        | Noun::CliAttribute => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -39,8 +42,9 @@ fn assert_offers(line: &str, expected: &[&str]) {
 
 #[test]
 fn verbs_and_objects_are_offered_by_prefix() {
-    assert_offers("s", &["set", "show", "stat", "save"]);
-    assert_offers("UN", &["unset", "unbind"]);
+    assert_offers("s", &["set", "show", "stat", "save", "source", "shell"]);
+    assert_offers("sh", &["show", "shell"]);
+    assert_offers("UN", &["unset", "unbind", "unalias"]);
     assert_offers("x", &[]);
     assert_offers("-s", &[]);
     assert_eq!(at_end("").candidates.len(), VERBS.len());
@@ -49,7 +53,7 @@ fn verbs_and_objects_are_offered_by_prefix() {
     assert_offers("add lb ", &["vserver", "group"]);
     assert_offers("add lb v", &["vserver"]);
     assert_offers("add v", &["vserver"]);
-    assert_offers("show ", &["ns", "server", "service", "lb"]);
+    assert_offers("show ", &["ns", "server", "service", "lb", "cli"]);
     let ns = [
         "config",
         "runningConfig",
@@ -171,7 +175,7 @@ fn descriptions_come_from_the_table() {
         table::noun(Noun::Server).help
     );
     assert_eq!(at_end("rm server web1").candidates[0].description, "");
-    assert_eq!(at_end("una").candidates.len(), 0);
+    assert_eq!(at_end("unz").candidates.len(), 0);
     assert_eq!(
         at_end("rm").candidates[0].description,
         "server, service, lb vserver, lb group"

@@ -121,7 +121,7 @@ fn short_synopses_show_required_options_and_a_single_optional_one() {
     );
     assert_eq!(short(Verb::Rm, Noun::Server), "rm server <name> ...");
     assert_eq!(short(Verb::Show, Noun::Service), "show service [<name>]");
-    assert_eq!(short(Verb::Help, Noun::None), "help [<command> ...]");
+    assert_eq!(short(Verb::Help, Noun::None), "help [<command> ...] [-all]");
     assert_eq!(
         short(Verb::Unset, Noun::Server),
         "unset server <name> [-comment]"

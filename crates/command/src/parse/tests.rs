@@ -258,3 +258,17 @@ fn a_command_off_the_wire_must_obey_the_table() {
     no_such.noun = Noun::NsConfig;
     assert_eq!(check(&no_such).expect_err("no such command").code, 1088);
 }
+
+#[test]
+fn a_cut_verb_with_an_object_comes_before_one_without() {
+    let verb = |line: &str| parse(line).expect("in order").expect("a command").verb;
+    assert_eq!(verb("a server s 10.0.0.1"), Verb::Add);
+    assert_eq!(verb("b lb vs v s"), Verb::Bind);
+    assert_eq!(verb("sh server"), Verb::Show);
+    assert_eq!(verb("SHELL ls"), Verb::Shell);
+    assert_eq!(verb("al info x"), Verb::Alias);
+    assert_eq!(verb("una info"), Verb::Unalias);
+    assert_eq!(verb("so f"), Verb::Source);
+    let refused = parse("she ls").expect_err("shell is typed in full").fault;
+    assert_eq!(refused.code, catalogue::NO_SUCH_COMMAND.number);
+}

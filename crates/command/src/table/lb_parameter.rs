@@ -68,6 +68,7 @@ pub(super) static LB_PARAMETER: NounSpec = NounSpec {
             Kind::Text { min: 1, max: 31 },
             "The passphrase of encrypted persistence cookies",
         )
+        .secret()
         .set()
         .unset()
         .no_effect(NO_COOKIES),

@@ -5,6 +5,7 @@
 //! rows a command can take share a spelling, every key has a row, every text is filled in, every
 //! choice has at least one value, and a default is a value its row accepts.
 
+mod cli;
 mod lb_group;
 mod lb_parameter;
 mod lb_persistent_sessions;
@@ -41,6 +42,9 @@ pub static NOUNS: &[&NounSpec] = &[
     &lb_vserver::LB_VSERVER,
     &lb_group::LB_GROUP,
     &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
+    &cli::MODE,
+    &cli::PROMPT,
+    &cli::ATTRIBUTE,
     &shell::SHELL,
 ];
 
@@ -66,6 +70,15 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Help, "help"),
     (Verb::Exit, "exit"),
     (Verb::Quit, "quit"),
+    (Verb::Man, "man"),
+    (Verb::History, "history"),
+    (Verb::Alias, "alias"),
+    (Verb::Unalias, "unalias"),
+    (Verb::Source, "source"),
+    (Verb::Whoami, "whoami"),
+    (Verb::Cls, "cls"),
+    (Verb::Shell, "shell"),
+    (Verb::Config, "config"),
 ];
 
 /// Everything about a noun.
@@ -126,7 +139,16 @@ impl CommandSpec {
             | Verb::Batch
             | Verb::Help
             | Verb::Exit
-            | Verb::Quit => false,
+            | Verb::Quit
+            | Verb::Man
+            | Verb::History
+            | Verb::Alias
+            | Verb::Unalias
+            | Verb::Source
+            | Verb::Whoami
+            | Verb::Cls
+            | Verb::Shell
+            | Verb::Config => false,
         });
         self.own.iter().chain(shared)
     }
@@ -187,6 +209,8 @@ pub struct ArgSpec {
     pub settable: bool,
     /// Whether `unset` takes it.
     pub unsettable: bool,
+    /// Whether nobody is to read its value: it stays out of histories and logs.
+    pub secret: bool,
     /// Whether it does something here.
     pub effect: Effect,
     /// When it is written into a saved configuration.
@@ -355,6 +379,9 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::NsRollbackCommand => &ns::ROLLBACK_COMMAND,
         Noun::NsVersion => &ns::VERSION,
         Noun::ProtocolUdp => &ns::PROTOCOL_UDP,
+        Noun::CliMode => &cli::MODE,
+        Noun::CliPrompt => &cli::PROMPT,
+        Noun::CliAttribute => &cli::ATTRIBUTE,
     }
 }
 

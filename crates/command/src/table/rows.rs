@@ -60,6 +60,7 @@ pub(super) const fn row(
         default: Default::None,
         settable: false,
         unsettable: false,
+        secret: false,
         effect: Effect::Works,
         saved: Saved::NotDefault,
         help,
@@ -94,6 +95,11 @@ impl ArgSpec {
 
     pub(super) const fn unset(mut self) -> Self {
         self.unsettable = true;
+        self
+    }
+
+    pub(super) const fn secret(mut self) -> Self {
+        self.secret = true;
         self
     }
 

@@ -42,7 +42,10 @@ fn wrong_words_of_a_command_are_named() {
         ["next comes server, service, lb vserver or lb group"]
     );
     assert_eq!(hint("s server"), ["it could be set, show or stat"]);
-    assert_eq!(hint("s nosuch"), ["it could be set, show, stat or save"]);
+    assert_eq!(
+        hint("s nosuch"),
+        ["it could be set, show, stat, save or source"]
+    );
     assert_eq!(
         hint("save ns config extra"),
         ["the command is save ns config [-force]"]
