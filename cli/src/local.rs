@@ -90,6 +90,7 @@ pub(crate) fn run(
         Verb::Show
         | Verb::Set
         | Verb::Unset
+        | Verb::Explain
         | Verb::Clear
         | Verb::Add
         | Verb::Rm

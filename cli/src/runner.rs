@@ -213,6 +213,7 @@ impl Runner {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Explain
             | Verb::Clear
             | Verb::Save
             | Verb::Diff
@@ -309,7 +310,10 @@ impl Runner {
     }
 
     fn answer_text(&self, command: &Command, rows: &[Row]) -> String {
-        let asks = matches!(command.verb, Verb::Show | Verb::Stat | Verb::Diff);
+        let asks = matches!(
+            command.verb,
+            Verb::Show | Verb::Stat | Verb::Explain | Verb::Diff
+        );
         if self.mode.json {
             return if asks {
                 json::document(rows)
@@ -347,6 +351,7 @@ fn answers_with_text(verb: Verb) -> bool {
     match verb {
         Verb::Show
         | Verb::Stat
+        | Verb::Explain
         | Verb::Diff
         | Verb::Help
         | Verb::Man
@@ -450,7 +455,10 @@ fn is_object(row: &Row) -> bool {
         | Row::ServiceStat(_)
         | Row::VserverStat(_)
         | Row::Group(_)
-        | Row::PersistentSession(_) => true,
+        | Row::PersistentSession(_)
+        | Row::ExplainVserver(_)
+        | Row::ExplainService(_)
+        | Row::ExplainOutcome(_) => true,
         Row::Name(_) | Row::Line(_) | Row::Parameter(_) | Row::UdpStat(_) | Row::Config(_) => false,
     }
 }

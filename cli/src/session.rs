@@ -166,6 +166,7 @@ fn interrupted(verb: Verb) -> SessionError {
     match verb {
         Verb::Show
         | Verb::Stat
+        | Verb::Explain
         | Verb::Diff
         | Verb::Help
         | Verb::Exit

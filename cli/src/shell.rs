@@ -223,6 +223,9 @@ impl<'a> Shell<'a> {
             | Row::VserverStat(_)
             | Row::Group(_)
             | Row::PersistentSession(_)
+            | Row::ExplainVserver(_)
+            | Row::ExplainService(_)
+            | Row::ExplainOutcome(_)
             | Row::Parameter(_)
             | Row::UdpStat(_) => None,
         })?;

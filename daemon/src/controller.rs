@@ -9,6 +9,7 @@ mod trial;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use sluice_balance::Client;
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, check, masked, render};
 use sluice_config::{Config, Plan};
 use sluice_dataplane::{Dataplane, PrepareError};
@@ -17,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::boot::{self, BootError};
 use crate::compare::Live;
+use crate::explain;
 use crate::faults;
 use crate::ns_conf::{NsConf, Save};
 use crate::provisional::Provisional;
@@ -152,6 +154,7 @@ impl Controller {
                 }
                 self.show(command)?
             }
+            Verb::Explain => self.explain(command)?,
             Verb::Clear if command.noun == Noun::NsConfig => self.clear_config(command, uid)?,
             Verb::Clear => self.clear(command, uid)?,
             Verb::Apply => self.apply(command, uid)?,
@@ -246,6 +249,13 @@ impl Controller {
         })?;
         let rows = listing.rows.into_iter().map(row);
         Ok(rows.chain(listing.warning.map(Reply::Warning)).collect())
+    }
+
+    fn explain(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
+        let now = self.dataplane.now();
+        let ask = |vserver, client: &Client| self.dataplane.explain(vserver, client);
+        let rows = explain::rows(&self.config, command, now, ask)?;
+        Ok(rows.into_iter().map(row).collect())
     }
 
     /// Forgets running state; the configuration stays as it is.

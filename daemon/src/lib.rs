@@ -12,6 +12,7 @@ mod compare;
 mod control_socket;
 mod controller;
 mod descriptors;
+mod explain;
 mod faults;
 mod lifetime;
 mod log;

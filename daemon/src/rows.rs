@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use sluice_balance::{
-    BindingStatus, Instant, PersistenceTotals, RampUnit, ServiceId, ServiceStatus, Snapshot, State,
-    VserverId, VserverStatus,
+    BindingStatus, Instant, PersistenceTotals, RampStatus, RampUnit, ServiceId, ServiceStatus,
+    Snapshot, State, VserverId, VserverStatus,
 };
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
@@ -158,26 +158,30 @@ impl<'a> View<'a> {
 
     /// Returns the slow start of a bound service, while it is new.
     fn slow_start(&self, binding: &BindingStatus) -> Option<SlowStart> {
-        let ramp = binding.ramp?;
-        let unit = match ramp.unit {
-            RampUnit::PerSecond => "PER_SECOND",
-            RampUnit::Percent => "PERCENT",
-        };
-        Some(SlowStart {
-            limit: ramp.limit,
-            unit: unit.to_owned(),
-            requests: ramp.chosen,
-            requests_total: ramp.requests,
-            age_ms: millis(self.now.duration_since(ramp.since)),
-            next_step_ms: ramp.next_step.map(|at| millis(at.duration_since(self.now))),
-            end_ms: ramp.end.map(|at| millis(at.duration_since(self.now))),
-        })
+        binding.ramp.map(|ramp| slow_start(&ramp, self.now))
     }
 
     /// Returns how long ago `since` was and when that was, milliseconds since 1970 UTC.
     fn age(&self, since: Instant) -> (u64, u64) {
         let age_ms = millis(self.now.duration_since(since));
         (age_ms, unix_ms(self.wall).saturating_sub(age_ms))
+    }
+}
+
+/// Returns the slow start of a service that is new.
+pub(crate) fn slow_start(ramp: &RampStatus, now: Instant) -> SlowStart {
+    let unit = match ramp.unit {
+        RampUnit::PerSecond => "PER_SECOND",
+        RampUnit::Percent => "PERCENT",
+    };
+    SlowStart {
+        limit: ramp.limit,
+        unit: unit.to_owned(),
+        requests: ramp.chosen,
+        requests_total: ramp.requests,
+        age_ms: millis(now.duration_since(ramp.since)),
+        next_step_ms: ramp.next_step.map(|at| millis(at.duration_since(now))),
+        end_ms: ramp.end.map(|at| millis(at.duration_since(now))),
     }
 }
 
@@ -220,7 +224,7 @@ fn chosen<'a, T>(
 }
 
 /// The state as `show` spells it.
-fn shown(state: State) -> String {
+pub(crate) fn shown(state: State) -> String {
     match state {
         State::Up => "UP",
         State::Down => "DOWN",

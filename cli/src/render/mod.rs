@@ -8,6 +8,7 @@
 //! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
 
 mod config;
+mod explain;
 mod group;
 mod layout;
 mod parameter;
@@ -17,6 +18,7 @@ mod service;
 mod stat_service;
 mod stat_udp;
 mod stat_vserver;
+mod table;
 mod time;
 mod vserver;
 
@@ -56,6 +58,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
             Row::Group(row) => group::push(&mut text, &head, row),
             Row::PersistentSession(row) => sessions.push(row),
+            Row::ExplainVserver(_) | Row::ExplainService(_) | Row::ExplainOutcome(_) => {}
             Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
         }
@@ -63,6 +66,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
     stat_service::push(&mut text, form, &services);
     stat_vserver::push(&mut text, form, &vservers);
     persistent_sessions::push(&mut text, &sessions);
+    explain::push(&mut text, &rows);
     text
 }
 

@@ -5,6 +5,8 @@
 
 use sluice_protocol::PersistentSession;
 
+use super::table;
+
 /// Adds a table of sessions; nothing for none.
 pub(crate) fn push(text: &mut String, sessions: &[&PersistentSession]) {
     if sessions.is_empty() {
@@ -21,20 +23,7 @@ pub(crate) fn push(text: &mut String, sessions: &[&PersistentSession]) {
     ];
     let mut lines = vec![title.map(str::to_owned)];
     lines.extend(sessions.iter().map(|session| columns(session)));
-    let width = |column: usize| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..title.len()).map(width).collect();
-    for line in &lines {
-        let padded = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        let padded = padded.collect::<Vec<_>>().join("  ");
-        text.push_str(padded.trim_end());
-        text.push('\n');
-    }
+    table::push(text, &lines);
 }
 
 fn columns(session: &PersistentSession) -> [String; 7] {

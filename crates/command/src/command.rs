@@ -26,6 +26,8 @@ pub enum Verb {
     Show,
     /// `stat`
     Stat,
+    /// `explain`
+    Explain,
     /// `clear`
     Clear,
     /// `save`
@@ -143,6 +145,9 @@ pub enum Key {
     LbHashFingers,
     SessionsThreshold,
     PersistenceParameter,
+    SrcIp,
+    SrcPort,
+    DestIp,
     NewServiceRequest,
     NewServiceRequestUnit,
     NewServiceRequestIncrementInterval,

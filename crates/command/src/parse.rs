@@ -331,6 +331,7 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
         | Verb::Unbind
         | Verb::Show
         | Verb::Stat
+        | Verb::Explain
         | Verb::Clear
         | Verb::Save
         | Verb::Diff

@@ -95,6 +95,7 @@ impl Config {
             | Verb::Disable
             | Verb::Show
             | Verb::Stat
+            | Verb::Explain
             | Verb::Clear
             | Verb::Save
             | Verb::Diff

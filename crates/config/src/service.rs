@@ -24,6 +24,7 @@ impl Config {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Explain
             | Verb::Clear
             | Verb::Save
             | Verb::Diff

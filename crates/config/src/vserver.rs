@@ -22,6 +22,7 @@ impl Config {
             Verb::Unbind => self.unbind(command),
             Verb::Show
             | Verb::Stat
+            | Verb::Explain
             | Verb::Clear
             | Verb::Save
             | Verb::Diff

@@ -9,8 +9,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use sluice_balance::{
-    Change, Instant, Output, PersistenceCursor, PersistenceFilter, PersistenceKey, PersistencePage,
-    PersistenceTotals, Protocol, Snapshot, VserverId,
+    Change, Client, Explanation, Instant, Output, PersistenceCursor, PersistenceFilter,
+    PersistenceKey, PersistencePage, PersistenceTotals, Protocol, Snapshot, VserverId,
 };
 
 use crate::clock;
@@ -134,6 +134,13 @@ impl Dataplane {
         let now = clock::now();
         self.shared
             .with_engine_as_controller(|engine| engine.snapshot(now))
+    }
+
+    /// Says who would get the next flow of a client, and why; see `Engine::explain`.
+    pub fn explain(&self, vserver: VserverId, client: &Client) -> Option<Explanation> {
+        let now = clock::now();
+        self.shared
+            .with_engine_as_controller(|engine| engine.explain(vserver, client, now))
     }
 
     /// Shows how many persistence entries there are and may be.

@@ -187,6 +187,9 @@ impl Client {
                 | Row::UdpStat(_)
                 | Row::Group(_)
                 | Row::PersistentSession(_)
+                | Row::ExplainVserver(_)
+                | Row::ExplainService(_)
+                | Row::ExplainOutcome(_)
                 | Row::Parameter(_)
                 | Row::Config(_) => strange = true,
             },

@@ -9,12 +9,14 @@
 
 mod client;
 mod codec;
+mod explain;
 mod message;
 mod paths;
 mod rows;
 
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
+pub use explain::{ExplainOutcome, ExplainService, ExplainVserver};
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{

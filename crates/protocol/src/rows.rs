@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::{ExplainOutcome, ExplainService, ExplainVserver};
+
 /// One row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Row {
@@ -29,6 +31,12 @@ pub enum Row {
     Group(GroupRow),
     /// `show lb persistentSessions`
     PersistentSession(PersistentSession),
+    /// A virtual server of `explain lb vserver`
+    ExplainVserver(ExplainVserver),
+    /// A service of the virtual server before it
+    ExplainService(ExplainService),
+    /// The end of `explain lb vserver`
+    ExplainOutcome(ExplainOutcome),
     /// `show lb parameter`
     Parameter(ParameterRow),
     /// `show ns config`

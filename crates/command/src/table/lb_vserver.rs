@@ -90,6 +90,32 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             own: &[],
             help: "Shows the statistics of all virtual servers, or of one with its services",
         },
+        CommandSpec {
+            verb: Verb::Explain,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME)],
+            own: &[
+                row(
+                    Key::SrcIp,
+                    "srcIP",
+                    Kind::Address,
+                    "The client's address, where persistence or a hash looks at it",
+                ),
+                row(
+                    Key::SrcPort,
+                    "srcPort",
+                    Kind::Port,
+                    "The client's port, where a hash looks at it",
+                ),
+                row(
+                    Key::DestIp,
+                    "destIP",
+                    Kind::Address,
+                    "The address the client dials, where the virtual server serves more than one",
+                ),
+            ],
+            help: "Shows which service the next client would get and why, changing nothing",
+        },
     ],
     options: &[
         row(

@@ -60,6 +60,7 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Unbind, "unbind"),
     (Verb::Show, "show"),
     (Verb::Stat, "stat"),
+    (Verb::Explain, "explain"),
     (Verb::Clear, "clear"),
     (Verb::Save, "save"),
     (Verb::Diff, "diff"),
@@ -130,6 +131,7 @@ impl CommandSpec {
             | Verb::Unbind
             | Verb::Show
             | Verb::Stat
+            | Verb::Explain
             | Verb::Clear
             | Verb::Save
             | Verb::Diff

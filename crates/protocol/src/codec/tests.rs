@@ -8,9 +8,10 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, Hello, ParameterRow,
-    PersistenceStat, PersistentSession, Reply, Request, Row, ServerRow, ServerService, ServiceRow,
-    ServiceStat, SlowStart, StartupRoundRobin, VERSION, VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, ExplainOutcome, ExplainService, ExplainVserver,
+    GroupMember, GroupRow, Hello, ParameterRow, PersistenceStat, PersistentSession, Reply, Request,
+    Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, StartupRoundRobin, VERSION,
+    VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -125,6 +126,35 @@ fn rows() -> Vec<Row> {
             service: "s1".to_owned(),
             timeout_s: 120,
             parameter: "192.0.2.1".to_owned(),
+        }),
+        Row::ExplainVserver(ExplainVserver {
+            vserver: "v1".to_owned(),
+            verdict: "SERVES".to_owned(),
+            method: "LEASTCONNECTION".to_owned(),
+            persistence: None,
+            rule: Some("persistence".to_owned()),
+            unit: None,
+        }),
+        Row::ExplainService(ExplainService {
+            service: "s1".to_owned(),
+            state: "UP".to_owned(),
+            weight: 1,
+            order: Some(2),
+            value: Some(u64::MAX),
+            value_for_weight: None,
+            stands_behind: true,
+            slow_start: None,
+            excluded: vec!["disabled".to_owned()],
+            next: false,
+        }),
+        Row::ExplainOutcome(ExplainOutcome {
+            outcome: "UNKNOWN".to_owned(),
+            vserver: Some("v1".to_owned()),
+            service: None,
+            diversion: None,
+            refusal: None,
+            missing: vec!["-srcIP".to_owned()],
+            assumed_without: Vec::new(),
         }),
         Row::Parameter(ParameterRow {
             settings: settings(),
