@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -293,18 +294,26 @@ pub fn new_folder() -> TempDir {
         .expect("there is room for temporary files")
 }
 
-/// Returns an address on loopback that is free for TCP and UDP now.
+/// Returns an address on loopback that is free for TCP and UDP now, and that stays free: its port is
+/// below those the system gives out, so no client of another test can get it in between.
 ///
 /// # Panics
 /// When loopback has no free port.
 pub fn free_address() -> SocketAddr {
-    loop {
-        let tcp = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let address = tcp.local_addr().expect("a bound socket has an address");
-        if UdpSocket::bind(address).is_ok() {
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    // Test programs that run at once begin far from each other.
+    let start = std::process::id().wrapping_mul(997);
+    for _ in 0..COUNT {
+        let step = start.wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed));
+        let port = u16::try_from(FIRST + step % COUNT).expect("below 65536");
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        if TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok() {
             return address;
         }
     }
+    panic!("loopback has no free port");
 }
 
 fn finish(output: Output) -> Ran {
