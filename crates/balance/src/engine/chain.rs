@@ -139,21 +139,10 @@ impl Engine {
     pub fn token_range(&self, dialled: VserverId) -> Option<TokenRange> {
         let is_up = |(_, vserver): &(_, &Vserver)| vserver.state == State::Up;
         let (_, serving) = self.chain(dialled).find(is_up)?;
-        match serving.settings.method {
-            Method::Token(range) => Some(range),
-            Method::RoundRobin
-            | Method::LeastConnection
-            | Method::LeastBandwidth
-            | Method::LeastPackets
-            | Method::LeastRequest
-            | Method::LeastResponseTime
-            | Method::LeastMonitorTime
-            | Method::CustomLoad
-            | Method::Random
-            | Method::SourceIpHash
-            | Method::DestinationIpHash
-            | Method::SrcIpDestIpHash
-            | Method::SrcIpSrcPortHash => None,
+        if let Method::Token(range) = serving.settings.method {
+            Some(range)
+        } else {
+            None
         }
     }
 

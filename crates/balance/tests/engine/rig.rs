@@ -6,13 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_balance::{
-    Backup, Bind, Change, CloseReason, Counters, Engine, FlowKey, HashSettings, Instant, Method,
-    Orders, Output, Percent, Protocol, Refusal, Reservation, Selection, ServiceId, ServiceSettings,
-    ServiceStatus, SlowStart, VserverId, VserverSettings, VserverStatus, Weight,
+    Backup, Bind, Change, CloseReason, Counters, Engine, Fingers, FlowKey, HashAlgorithm,
+    HashSettings, Instant, Method, Orders, Output, Percent, Protocol, Refusal, Reservation,
+    Selection, ServiceId, ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings,
+    VserverStatus, Weight,
 };
 
 /// The virtual server of most tests.
 pub(crate) const V: VserverId = VserverId(1);
+
+/// Returns every way to choose by a hash; the tables are of three points for each unit of weight.
+pub(crate) fn hash_algorithms() -> [HashAlgorithm; 3] {
+    let fingers = Fingers::new(3).unwrap();
+    [
+        HashAlgorithm::Default,
+        HashAlgorithm::Prac(fingers),
+        HashAlgorithm::Jarh(fingers),
+    ]
+}
 
 /// An engine with its clock and the reservations that are out.
 pub(crate) struct Rig {

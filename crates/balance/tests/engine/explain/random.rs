@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use sluice_balance::{
     AddressMask, Backup, Change, Client, CloseReason, Counters, Engine, Explanation, FlowKey,
-    HashAlgorithm, Instant, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
+    Instant, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
     PersistenceTimeout, RampUnit, Refusal, Reservation, ServiceId, SkipPersistence, SlowStart,
     Spillover, SpilloverAction, SpilloverMethod, Token, TokenRange, VserverId, VserverSettings,
 };
@@ -103,12 +103,7 @@ fn settings(number: u32) -> impl Strategy<Value = VserverSettings> {
         Method::SrcIpSrcPortHash,
         Method::Token(TokenRange::FIRST_BYTE),
     ]);
-    let fingers = sluice_balance::Fingers::new(3).unwrap();
-    let algorithm = select(vec![
-        HashAlgorithm::Default,
-        HashAlgorithm::Prac(fingers),
-        HashAlgorithm::Jarh(fingers),
-    ]);
+    let algorithm = select(rig::hash_algorithms().to_vec());
     let listen = any::<bool>().prop_map(|has| has.then(|| ([10, 9, 9, 1], 80).into()));
     // Any later virtual server, or none: no circle can come of it.
     let backup = number + 1..=VSERVERS + 2;

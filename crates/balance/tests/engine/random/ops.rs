@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use sluice_balance::{CloseReason, Fingers, HashAlgorithm, Method, RampUnit, TokenRange};
+use sluice_balance::{CloseReason, HashAlgorithm, Method, RampUnit, TokenRange};
+
+use crate::rig;
 
 #[derive(Clone, Debug)]
 pub(super) enum Op {
@@ -52,12 +54,7 @@ fn unit() -> impl Strategy<Value = RampUnit> {
 }
 
 fn algorithm() -> impl Strategy<Value = HashAlgorithm> {
-    let fingers = Fingers::new(3).unwrap();
-    prop::sample::select(vec![
-        HashAlgorithm::Default,
-        HashAlgorithm::Prac(fingers),
-        HashAlgorithm::Jarh(fingers),
-    ])
+    prop::sample::select(rig::hash_algorithms().to_vec())
 }
 
 fn reason() -> impl Strategy<Value = CloseReason> {
