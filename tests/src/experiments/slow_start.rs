@@ -173,6 +173,15 @@ impl Load {
     }
 }
 
+/// A phase in which nothing is typed.
+const fn quiet(end: i64, note: &'static str) -> Phase {
+    Phase {
+        end,
+        commands: &[],
+        note,
+    }
+}
+
 const AUTOMATIC: Example = Example {
     name: "slow-start-automatic",
     title: "Slow start, automatic: a fifth service joins four",
@@ -181,11 +190,7 @@ const AUTOMATIC: Example = Example {
     rate: 100,
     start: -10,
     phases: &[
-        Phase {
-            end: 0,
-            commands: &[],
-            note: "four services",
-        },
+        quiet(0, "four services"),
         Phase {
             end: 10,
             commands: &[
@@ -195,31 +200,11 @@ const AUTOMATIC: Example = Example {
             ],
             note: "limit 4/s",
         },
-        Phase {
-            end: 20,
-            commands: &[],
-            note: "8/s",
-        },
-        Phase {
-            end: 30,
-            commands: &[],
-            note: "12/s",
-        },
-        Phase {
-            end: 40,
-            commands: &[],
-            note: "16/s",
-        },
-        Phase {
-            end: 50,
-            commands: &[],
-            note: "20/s",
-        },
-        Phase {
-            end: 60,
-            commands: &[],
-            note: "no longer new",
-        },
+        quiet(20, "8/s"),
+        quiet(30, "12/s"),
+        quiet(40, "16/s"),
+        quiet(50, "20/s"),
+        quiet(60, "no longer new"),
     ],
     old: 4,
 };
@@ -232,11 +217,7 @@ const PERCENT: Example = Example {
     rate: 100,
     start: -5,
     phases: &[
-        Phase {
-            end: 0,
-            commands: &[],
-            note: "four services",
-        },
+        quiet(0, "four services"),
         Phase {
             end: 5,
             commands: &[
@@ -246,26 +227,10 @@ const PERCENT: Example = Example {
             ],
             note: "limit 25 %",
         },
-        Phase {
-            end: 10,
-            commands: &[],
-            note: "50 %",
-        },
-        Phase {
-            end: 15,
-            commands: &[],
-            note: "75 %",
-        },
-        Phase {
-            end: 20,
-            commands: &[],
-            note: "100 %",
-        },
-        Phase {
-            end: 25,
-            commands: &[],
-            note: "no longer new",
-        },
+        quiet(10, "50 %"),
+        quiet(15, "75 %"),
+        quiet(20, "100 %"),
+        quiet(25, "no longer new"),
     ],
     old: 4,
 };
@@ -278,11 +243,7 @@ const MANUAL: Example = Example {
     rate: 240,
     start: 0,
     phases: &[
-        Phase {
-            end: 10,
-            commands: &[],
-            note: "two services",
-        },
+        quiet(10, "two services"),
         Phase {
             end: 20,
             commands: &[

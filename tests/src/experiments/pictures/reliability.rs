@@ -3,9 +3,12 @@
 use plotters::coord::combinators::WithKeyPoints;
 use plotters::prelude::*;
 
+use super::super::comparison::Comparison;
 use super::super::reliability::{K, Q, Reliability};
 use super::super::theory;
-use super::frame::{self, Area, BLUE, Entry, GREEN, GREY, Mark, Outcome, PURPLE, VERMILLION};
+use super::frame::{
+    self, Area, BLUE, Chart, Entry, GREEN, GREY, Mark, Outcome, PURPLE, VERMILLION,
+};
 
 /// Draws which share of actions succeeds, over the fraction of services that hang.
 pub(super) fn actions(numbers: &Reliability, seed: u64) -> String {
@@ -73,32 +76,8 @@ pub(super) fn closed_loop(numbers: &Reliability, seed: u64) -> String {
         let rows = clients
             .map(|(clients, row)| (*clients as f64, row))
             .collect::<Vec<_>>();
-        frame::line(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, row[1].theory)),
-            BLUE,
-            Mark::Line,
-        )?;
-        frame::line(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, row[0].theory)),
-            VERMILLION,
-            Mark::Line,
-        )?;
-        frame::points(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, &row[1])),
-            BLUE,
-            Mark::Dot,
-            0.0015,
-        )?;
-        frame::points(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, &row[0])),
-            VERMILLION,
-            Mark::Dot,
-            0.0015,
-        )
+        let least = rows.iter().map(|(x, row)| (*x, row[0].theory));
+        losses(&mut chart, &rows, least, 0.0015)
     })
 }
 
@@ -117,34 +96,32 @@ pub(super) fn open_loop(numbers: &Reliability, seed: u64) -> String {
         let names = ["calls/s", "share of calls lost"];
         frame::axes(&mut chart, names, [&whole, &percent], [10, 8])?;
         let rates = || (0..=60_u8).map(|i| 2.0 * 10_f64.powf(f64::from(i) / 60.0 * 1.4));
-        let rows = &numbers.rates;
-        frame::line(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, row[1].theory)),
-            BLUE,
-            Mark::Line,
-        )?;
-        frame::line(
-            &mut chart,
-            rates().map(|rate| (rate, theory::light_load(rate, 5))),
-            VERMILLION,
-            Mark::Line,
-        )?;
-        frame::points(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, &row[1])),
-            BLUE,
-            Mark::Dot,
-            0.003,
-        )?;
-        frame::points(
-            &mut chart,
-            rows.iter().map(|(x, row)| (*x, &row[0])),
-            VERMILLION,
-            Mark::Dot,
-            0.003,
-        )
+        let rows = numbers.rates.iter();
+        let rows = rows.map(|(rate, row)| (*rate, row)).collect::<Vec<_>>();
+        let least = rates().map(|rate| (rate, theory::light_load(rate, 5)));
+        losses(&mut chart, &rows, least, 0.003)
     })
+}
+
+/// Draws the series of [`LOSSES`]; the line of LEASTCONNECTION has points of its own.
+fn losses<X, Y, const N: usize>(
+    chart: &mut Chart<'_, '_, X, Y>,
+    rows: &[(f64, &[Comparison; N])],
+    least: impl IntoIterator<Item = (f64, f64)>,
+    floor: f64,
+) -> Outcome
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let in_turn = rows.iter().map(|(x, row)| (*x, row[1].theory));
+    frame::line(chart, in_turn, BLUE, Mark::Line)?;
+    frame::line(chart, least, VERMILLION, Mark::Line)?;
+    for (series, colour) in [(1, BLUE), (0, VERMILLION)] {
+        let counts = rows.iter().map(|(x, row)| (*x, &row[series]));
+        frame::points(chart, counts, colour, Mark::Dot, floor)?;
+    }
+    Ok(())
 }
 
 fn builder<'c, 'a>(area: &'c Area<'a>) -> ChartBuilder<'c, 'c, SVGBackend<'a>> {
