@@ -187,7 +187,7 @@ fn setting(
 /// The first word is the name; what stands behind it is the command, as one word or as several.
 fn alias(aliases: &Aliases, command: &Command) -> Result<String, Fault> {
     let values = command.arg(Key::Words).map_or(&[][..], |arg| &arg.values);
-    let words: Vec<String> = values.iter().filter_map(text).collect();
+    let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
     match words.as_slice() {
         [] => return aliases.text(None),
         [name] => return aliases.text(Some(name)),
@@ -213,19 +213,8 @@ fn help(command: &Command) -> Result<String, Fault> {
 /// Returns the words of a command that takes another one, as a line.
 fn words(command: &Command) -> String {
     let words = command.arg(Key::Words).map_or(&[][..], |arg| &arg.values);
-    let words = words.iter().filter_map(text);
-    words.map(|word| quote(&word)).collect::<Vec<_>>().join(" ")
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) | Value::Choice(text) => Some(text.clone()),
-        Value::Integer(_)
-        | Value::Address(_)
-        | Value::AnyAddress
-        | Value::Port(_)
-        | Value::AnyPort => None,
-    }
+    let words = words.iter().filter_map(Value::text);
+    words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
 fn shell_refused() -> Fault {

@@ -212,22 +212,12 @@ impl<'a> Shell<'a> {
             args: Vec::new(),
         };
         let answer = self.runner.session.run(&command).ok()?;
-        let status = answer.rows.into_iter().find_map(|row| match row {
-            Row::Config(status) => Some(status),
-            Row::Name(_)
-            | Row::Line(_)
-            | Row::Server(_)
-            | Row::Service(_)
-            | Row::Vserver(_)
-            | Row::ServiceStat(_)
-            | Row::VserverStat(_)
-            | Row::Group(_)
-            | Row::PersistentSession(_)
-            | Row::ExplainVserver(_)
-            | Row::ExplainService(_)
-            | Row::ExplainOutcome(_)
-            | Row::Parameter(_)
-            | Row::UdpStat(_) => None,
+        let status = answer.rows.into_iter().find_map(|row| {
+            if let Row::Config(status) = row {
+                Some(status)
+            } else {
+                None
+            }
         })?;
         self.unsaved = status.unsaved;
         self.provisional = status.provisional_s.is_some();

@@ -93,7 +93,7 @@ fn names<'a>(command: &'a Command, live: &Live<'_>) -> Vec<&'a str> {
     if command.verb == Verb::Diff {
         let given = command.arg(Key::Configs).into_iter();
         let mut names: Vec<&str> = given
-            .flat_map(|arg| arg.values.iter().filter_map(word))
+            .flat_map(|arg| arg.values.iter().filter_map(Value::text))
             .collect();
         let left_out = ["saved", "running"].into_iter().skip(names.len());
         names.extend(left_out);
@@ -110,17 +110,6 @@ fn names<'a>(command: &'a Command, live: &Live<'_>) -> Vec<&'a str> {
 
 fn is_about_changes(command: &Command) -> bool {
     command.verb == Verb::Diff || command.noun == Noun::NsRollbackCommand
-}
-
-fn word(value: &Value) -> Option<&str> {
-    match value {
-        Value::Text(text) | Value::Choice(text) => Some(text),
-        Value::Integer(_)
-        | Value::Address(_)
-        | Value::AnyAddress
-        | Value::Port(_)
-        | Value::AnyPort => None,
-    }
 }
 
 fn difference(difference: Difference) -> Reply {

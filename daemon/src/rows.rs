@@ -10,7 +10,7 @@ use sluice_balance::{
     BindingStatus, Instant, PersistenceTotals, RampStatus, RampUnit, ServiceId, ServiceStatus,
     Snapshot, State, VserverId, VserverStatus,
 };
-use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue};
+use sluice_command::{Command, ConfigNoun, Fault, Key, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
 use sluice_protocol::{ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
@@ -82,8 +82,8 @@ impl<'a> View<'a> {
         let name = command.text(Key::Name);
         let detail = name.is_some();
         let stat = command.verb == Verb::Stat;
-        match command.noun {
-            Noun::Server => {
+        match command.noun.configured() {
+            Some(ConfigNoun::Server) => {
                 let servers = chosen(name, |name| self.config.server(name), self.config.servers())?;
                 Ok(if stat {
                     servers
@@ -97,7 +97,7 @@ impl<'a> View<'a> {
                         .collect()
                 })
             }
-            Noun::Service => {
+            Some(ConfigNoun::Service) => {
                 let services = chosen(
                     name,
                     |name| self.config.service(name),
@@ -112,7 +112,7 @@ impl<'a> View<'a> {
                 };
                 Ok(services.into_iter().map(row).collect())
             }
-            Noun::LbVserver => {
+            Some(ConfigNoun::LbVserver) => {
                 let vservers = chosen(
                     name,
                     |name| self.config.vserver(name),
@@ -127,24 +127,12 @@ impl<'a> View<'a> {
                 };
                 Ok(vservers.into_iter().map(row).collect())
             }
-            Noun::LbGroup => {
+            Some(ConfigNoun::LbGroup) => {
                 let groups = chosen(name, |name| self.config.group(name), self.config.groups())?;
                 let row = |group| self.group(group, detail);
                 Ok(groups.into_iter().map(row).collect())
             }
-            Noun::None
-            | Noun::LbParameter
-            | Noun::LbPersistentSessions
-            | Noun::NsConfig
-            | Noun::NsRunningConfig
-            | Noun::NsSavedConfig
-            | Noun::NsConf
-            | Noun::NsRollbackCommand
-            | Noun::NsVersion
-            | Noun::ProtocolUdp
-            | Noun::CliMode
-            | Noun::CliPrompt
-            | Noun::CliAttribute => Err(Fault::new(catalogue::NOT_VALID_HERE)),
+            Some(ConfigNoun::LbParameter) | None => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         }
     }
 

@@ -68,6 +68,58 @@ pub enum Verb {
     Config,
 }
 
+/// A verb that changes the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the verb of the same name")]
+pub enum ConfigVerb {
+    Add,
+    Set,
+    Unset,
+    Rm,
+    Enable,
+    Disable,
+    Bind,
+    Unbind,
+}
+
+impl Verb {
+    /// Returns the verb as one that changes the configuration, if it is one.
+    pub fn configuring(self) -> Option<ConfigVerb> {
+        match self {
+            Self::Add => Some(ConfigVerb::Add),
+            Self::Set => Some(ConfigVerb::Set),
+            Self::Unset => Some(ConfigVerb::Unset),
+            Self::Rm => Some(ConfigVerb::Rm),
+            Self::Enable => Some(ConfigVerb::Enable),
+            Self::Disable => Some(ConfigVerb::Disable),
+            Self::Bind => Some(ConfigVerb::Bind),
+            Self::Unbind => Some(ConfigVerb::Unbind),
+            Self::Show
+            | Self::Stat
+            | Self::Explain
+            | Self::Clear
+            | Self::Save
+            | Self::Diff
+            | Self::Apply
+            | Self::Confirm
+            | Self::Rollback
+            | Self::Batch
+            | Self::Help
+            | Self::Exit
+            | Self::Quit
+            | Self::Man
+            | Self::History
+            | Self::Alias
+            | Self::Unalias
+            | Self::Source
+            | Self::Whoami
+            | Self::Cls
+            | Self::Shell
+            | Self::Config => None,
+        }
+    }
+}
+
 /// What to do it to; `None` for commands of one word such as `batch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Noun {
@@ -105,6 +157,42 @@ pub enum Noun {
     CliPrompt,
     /// `cli attribute`
     CliAttribute,
+}
+
+/// What the configuration holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the noun of the same name")]
+pub enum ConfigNoun {
+    Server,
+    Service,
+    LbVserver,
+    LbParameter,
+    LbGroup,
+}
+
+impl Noun {
+    /// Returns the noun as one that the configuration holds, if it is one.
+    pub fn configured(self) -> Option<ConfigNoun> {
+        match self {
+            Self::Server => Some(ConfigNoun::Server),
+            Self::Service => Some(ConfigNoun::Service),
+            Self::LbVserver => Some(ConfigNoun::LbVserver),
+            Self::LbParameter => Some(ConfigNoun::LbParameter),
+            Self::LbGroup => Some(ConfigNoun::LbGroup),
+            Self::None
+            | Self::LbPersistentSessions
+            | Self::NsConfig
+            | Self::NsRunningConfig
+            | Self::NsSavedConfig
+            | Self::NsConf
+            | Self::NsRollbackCommand
+            | Self::NsVersion
+            | Self::ProtocolUdp
+            | Self::CliMode
+            | Self::CliPrompt
+            | Self::CliAttribute => None,
+        }
+    }
 }
 
 /// An argument, positional or option, by its meaning. `Key` is named after the canonical spelling.
@@ -242,6 +330,33 @@ pub enum Value {
     Choice(String),
 }
 
+impl Value {
+    /// Returns the text of a name, free text or choice.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Choice(text) => Some(text),
+            Self::Integer(_)
+            | Self::Address(_)
+            | Self::AnyAddress
+            | Self::Port(_)
+            | Self::AnyPort => None,
+        }
+    }
+
+    /// Returns the number of an integer.
+    pub fn integer(&self) -> Option<u64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            Self::Text(_)
+            | Self::Choice(_)
+            | Self::Address(_)
+            | Self::AnyAddress
+            | Self::Port(_)
+            | Self::AnyPort => None,
+        }
+    }
+}
+
 /// One argument of a command. A flag, and an option of `unset`, has no values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arg {
@@ -276,26 +391,14 @@ impl Command {
 
     /// Returns the text of `key`, for names, free text and choices.
     pub fn text(&self, key: Key) -> Option<&str> {
-        match self.value(key)? {
-            Value::Text(text) | Value::Choice(text) => Some(text),
-            Value::Integer(_)
-            | Value::Address(_)
-            | Value::AnyAddress
-            | Value::Port(_)
-            | Value::AnyPort => None,
-        }
+        self.value(key)?.text()
     }
 
-    /// Returns the number of `key`.
+    /// Returns the number of `key`, which may be a port.
     pub fn integer(&self, key: Key) -> Option<u64> {
         match self.value(key)? {
-            Value::Integer(number) => Some(*number),
             Value::Port(port) => Some(u64::from(*port)),
-            Value::Text(_)
-            | Value::Choice(_)
-            | Value::Address(_)
-            | Value::AnyAddress
-            | Value::AnyPort => None,
+            other => other.integer(),
         }
     }
 }

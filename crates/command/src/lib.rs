@@ -26,7 +26,7 @@ mod service_type;
 mod value;
 mod words;
 
-pub use command::{Arg, Command, Key, Noun, Value, Verb};
+pub use command::{Arg, Command, ConfigNoun, ConfigVerb, Key, Noun, Value, Verb};
 pub use complete::{Candidate, Completion, complete, explain_value};
 pub use fault::{Code, Fault, FaultKind};
 pub use foreign::foreign;

@@ -15,7 +15,7 @@ use crate::option::Options;
 use crate::render::spelling;
 use crate::table::{CommandSpec, Kind, Positional, Times};
 use crate::value::{allowed, read, refused, shown};
-use crate::{Arg, Command, Fault, Key, Value, Verb, catalogue, render, table};
+use crate::{Arg, Command, ConfigVerb, Fault, Key, Value, catalogue, render, table};
 
 /// A refusal with the place it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -320,37 +320,18 @@ fn demand_options(spec: &'static CommandSpec, end: usize) -> Result<(), ParseFau
     if spec.options().next().is_none() {
         return Ok(());
     }
-    let code = match spec.verb {
-        Verb::Set => catalogue::NO_ARGUMENTS_TO_SET,
-        Verb::Unset => catalogue::TOO_FEW_ARGUMENTS,
-        Verb::Add
-        | Verb::Rm
-        | Verb::Enable
-        | Verb::Disable
-        | Verb::Bind
-        | Verb::Unbind
-        | Verb::Show
-        | Verb::Stat
-        | Verb::Explain
-        | Verb::Clear
-        | Verb::Save
-        | Verb::Diff
-        | Verb::Apply
-        | Verb::Confirm
-        | Verb::Rollback
-        | Verb::Batch
-        | Verb::Help
-        | Verb::Exit
-        | Verb::Quit
-        | Verb::Man
-        | Verb::History
-        | Verb::Alias
-        | Verb::Unalias
-        | Verb::Source
-        | Verb::Whoami
-        | Verb::Cls
-        | Verb::Shell
-        | Verb::Config => return Ok(()),
+    let code = match spec.verb.configuring() {
+        Some(ConfigVerb::Set) => catalogue::NO_ARGUMENTS_TO_SET,
+        Some(ConfigVerb::Unset) => catalogue::TOO_FEW_ARGUMENTS,
+        Some(
+            ConfigVerb::Add
+            | ConfigVerb::Rm
+            | ConfigVerb::Enable
+            | ConfigVerb::Disable
+            | ConfigVerb::Bind
+            | ConfigVerb::Unbind,
+        )
+        | None => return Ok(()),
     };
     let options: Vec<String> = spec
         .options()

@@ -22,24 +22,10 @@ pub fn reference() -> String {
 }
 
 fn object(out: &mut String, noun: &'static NounSpec) {
-    let words = match noun.noun {
-        Noun::None => "the shell".to_owned(),
-        Noun::Server
-        | Noun::Service
-        | Noun::LbVserver
-        | Noun::LbParameter
-        | Noun::LbGroup
-        | Noun::LbPersistentSessions
-        | Noun::NsConfig
-        | Noun::NsRunningConfig
-        | Noun::NsSavedConfig
-        | Noun::NsConf
-        | Noun::NsRollbackCommand
-        | Noun::NsVersion
-        | Noun::ProtocolUdp
-        | Noun::CliMode
-        | Noun::CliPrompt
-        | Noun::CliAttribute => table::noun_words(noun.noun),
+    let words = if noun.noun == Noun::None {
+        "the shell".to_owned()
+    } else {
+        table::noun_words(noun.noun)
     };
     line(out, &format!("\n## {words}\n\n{}.\n\n```text", noun.help));
     for spec in noun.commands {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use sluice_balance::{Order, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
-use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render};
+use sluice_command::{Arg, Command, ConfigNoun, Key, Noun, Value, Verb, render};
 
 use crate::group::Group;
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
@@ -104,30 +104,18 @@ impl Config {
 
     /// Returns the names of all objects of a noun, in the order of their creation.
     pub fn names(&self, noun: Noun) -> Vec<String> {
-        match noun {
-            Noun::Server => self.servers().map(|server| server.name.clone()).collect(),
-            Noun::Service => self
+        match noun.configured() {
+            Some(ConfigNoun::Server) => self.servers().map(|server| server.name.clone()).collect(),
+            Some(ConfigNoun::Service) => self
                 .services()
                 .map(|service| service.name.clone())
                 .collect(),
-            Noun::LbVserver => self
+            Some(ConfigNoun::LbVserver) => self
                 .vservers()
                 .map(|vserver| vserver.name.clone())
                 .collect(),
-            Noun::LbGroup => self.groups().map(|group| group.name.clone()).collect(),
-            Noun::None
-            | Noun::LbParameter
-            | Noun::LbPersistentSessions
-            | Noun::NsConfig
-            | Noun::NsRunningConfig
-            | Noun::NsSavedConfig
-            | Noun::NsConf
-            | Noun::NsRollbackCommand
-            | Noun::NsVersion
-            | Noun::ProtocolUdp
-            | Noun::CliMode
-            | Noun::CliPrompt
-            | Noun::CliAttribute => Vec::new(),
+            Some(ConfigNoun::LbGroup) => self.groups().map(|group| group.name.clone()).collect(),
+            Some(ConfigNoun::LbParameter) | None => Vec::new(),
         }
     }
 

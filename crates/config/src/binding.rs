@@ -141,15 +141,7 @@ fn number<T>(
     let Some(value) = command.value(key) else {
         return Ok(None);
     };
-    let number = match value {
-        Value::Integer(number) => read(*number),
-        Value::Text(_)
-        | Value::Address(_)
-        | Value::AnyAddress
-        | Value::Port(_)
-        | Value::AnyPort
-        | Value::Choice(_) => None,
-    };
+    let number = value.integer().and_then(read);
     let refused = || refusal::invalid(argument, &text(std::slice::from_ref(value)));
     number.map(Some).ok_or_else(refused)
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_balance::{Change, GroupId, VserverId};
-use sluice_command::{Command, Fault, Key, Noun, Value, Verb};
+use sluice_command::{Command, ConfigVerb, Fault, Key, Noun, Value, Verb};
 
 use crate::edit::Edit;
 use crate::object::Vserver;
@@ -83,38 +83,15 @@ impl Config {
         members.filter_map(|member| self.vserver_by_id(*member))
     }
 
-    pub(crate) fn plan_group(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.verb {
-            Verb::Add => self.add_group(command),
-            Verb::Set => self.set_group(command),
-            Verb::Unset => self.unset_group(command),
-            Verb::Rm => self.rm_groups(command),
-            Verb::Bind => self.join_group(command),
-            Verb::Unbind => self.leave_group(command),
-            Verb::Enable
-            | Verb::Disable
-            | Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => Err(refusal::not_configuring()),
+    pub(crate) fn plan_group(&self, verb: ConfigVerb, command: &Command) -> Result<Plan, Fault> {
+        match verb {
+            ConfigVerb::Add => self.add_group(command),
+            ConfigVerb::Set => self.set_group(command),
+            ConfigVerb::Unset => self.unset_group(command),
+            ConfigVerb::Rm => self.rm_groups(command),
+            ConfigVerb::Bind => self.join_group(command),
+            ConfigVerb::Unbind => self.leave_group(command),
+            ConfigVerb::Enable | ConfigVerb::Disable => Err(refusal::not_configuring()),
         }
     }
 

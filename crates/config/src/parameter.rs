@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sluice_balance::{AddressMask, Change, Fingers, HashAlgorithm, HashSettings};
-use sluice_command::{Command, Fault, Key, Noun, Verb};
+use sluice_command::{Command, ConfigVerb, Fault, Key, Noun, Verb};
 
 use crate::edit::Edit;
 use crate::object::Vserver;
@@ -83,38 +83,20 @@ impl Config {
         self.objects.parameter.settings.all()
     }
 
-    pub(crate) fn plan_parameter(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.verb {
-            Verb::Set => self.set_parameter(command),
-            Verb::Unset => self.unset_parameter(command),
-            Verb::Add
-            | Verb::Rm
-            | Verb::Enable
-            | Verb::Disable
-            | Verb::Bind
-            | Verb::Unbind
-            | Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => Err(refusal::not_configuring()),
+    pub(crate) fn plan_parameter(
+        &self,
+        verb: ConfigVerb,
+        command: &Command,
+    ) -> Result<Plan, Fault> {
+        match verb {
+            ConfigVerb::Set => self.set_parameter(command),
+            ConfigVerb::Unset => self.unset_parameter(command),
+            ConfigVerb::Add
+            | ConfigVerb::Rm
+            | ConfigVerb::Enable
+            | ConfigVerb::Disable
+            | ConfigVerb::Bind
+            | ConfigVerb::Unbind => Err(refusal::not_configuring()),
         }
     }
 

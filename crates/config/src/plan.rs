@@ -1,7 +1,7 @@
 //! Planning and committing: what is common to all objects.
 
 use sluice_balance::{Change, ServiceId, ServiceSettings};
-use sluice_command::{Command, Fault, Noun};
+use sluice_command::{Command, ConfigNoun, Fault};
 
 use crate::edit::{Edit, Objects};
 use crate::object::{Server, Service, Vserver};
@@ -39,24 +39,16 @@ impl Config {
     /// # Errors
     /// The fault of the reference; nothing has changed.
     pub fn plan(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.noun {
-            Noun::Server => self.plan_server(command),
-            Noun::Service => self.plan_service(command),
-            Noun::LbVserver => self.plan_vserver(command),
-            Noun::LbParameter => self.plan_parameter(command),
-            Noun::LbGroup => self.plan_group(command),
-            Noun::None
-            | Noun::LbPersistentSessions
-            | Noun::NsConfig
-            | Noun::NsRunningConfig
-            | Noun::NsSavedConfig
-            | Noun::NsConf
-            | Noun::NsRollbackCommand
-            | Noun::NsVersion
-            | Noun::ProtocolUdp
-            | Noun::CliMode
-            | Noun::CliPrompt
-            | Noun::CliAttribute => Err(refusal::not_configuring()),
+        let verb = command.verb.configuring();
+        let (Some(verb), Some(noun)) = (verb, command.noun.configured()) else {
+            return Err(refusal::not_configuring());
+        };
+        match noun {
+            ConfigNoun::Server => self.plan_server(verb, command),
+            ConfigNoun::Service => self.plan_service(verb, command),
+            ConfigNoun::LbVserver => self.plan_vserver(verb, command),
+            ConfigNoun::LbParameter => self.plan_parameter(verb, command),
+            ConfigNoun::LbGroup => self.plan_group(verb, command),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use sluice_command::{Command, Fault, Key, Noun, Verb};
+use sluice_command::{Command, ConfigVerb, Fault, Key, Noun};
 
 use crate::edit::Edit;
 use crate::object::Server;
@@ -12,38 +12,15 @@ use crate::settings::Settings;
 use crate::{Config, Plan, refusal, words};
 
 impl Config {
-    pub(crate) fn plan_server(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.verb {
-            Verb::Add => self.add_server(command),
-            Verb::Set => self.set_server(command),
-            Verb::Unset => self.unset_server(command),
-            Verb::Rm => self.rm_servers(command),
-            Verb::Enable => self.switch_servers(command, true),
-            Verb::Disable => self.switch_servers(command, false),
-            Verb::Bind
-            | Verb::Unbind
-            | Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => Err(refusal::not_configuring()),
+    pub(crate) fn plan_server(&self, verb: ConfigVerb, command: &Command) -> Result<Plan, Fault> {
+        match verb {
+            ConfigVerb::Add => self.add_server(command),
+            ConfigVerb::Set => self.set_server(command),
+            ConfigVerb::Unset => self.unset_server(command),
+            ConfigVerb::Rm => self.rm_servers(command),
+            ConfigVerb::Enable => self.switch_servers(command, true),
+            ConfigVerb::Disable => self.switch_servers(command, false),
+            ConfigVerb::Bind | ConfigVerb::Unbind => Err(refusal::not_configuring()),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use sluice_balance::{Change, ServiceId};
-use sluice_command::{Command, Fault, Key, Noun, Verb};
+use sluice_command::{Command, ConfigVerb, Fault, Key, Noun};
 
 use crate::edit::Edit;
 use crate::object::{Server, Service};
@@ -12,38 +12,15 @@ use crate::settings::Settings;
 use crate::{Config, Plan, chain, refusal, words};
 
 impl Config {
-    pub(crate) fn plan_service(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.verb {
-            Verb::Add => self.add_service(command),
-            Verb::Set => self.set_service(command),
-            Verb::Unset => self.unset_service(command),
-            Verb::Rm => self.rm_services(command),
-            Verb::Enable => self.switch_services(command, true),
-            Verb::Disable => self.switch_services(command, false),
-            Verb::Bind
-            | Verb::Unbind
-            | Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => Err(refusal::not_configuring()),
+    pub(crate) fn plan_service(&self, verb: ConfigVerb, command: &Command) -> Result<Plan, Fault> {
+        match verb {
+            ConfigVerb::Add => self.add_service(command),
+            ConfigVerb::Set => self.set_service(command),
+            ConfigVerb::Unset => self.unset_service(command),
+            ConfigVerb::Rm => self.rm_services(command),
+            ConfigVerb::Enable => self.switch_services(command, true),
+            ConfigVerb::Disable => self.switch_services(command, false),
+            ConfigVerb::Bind | ConfigVerb::Unbind => Err(refusal::not_configuring()),
         }
     }
 

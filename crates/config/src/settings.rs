@@ -100,27 +100,12 @@ impl Settings {
 
     /// Returns a word other than the default that was set.
     pub(crate) fn own_word(&self, key: Key) -> Option<&str> {
-        match self.values.get(&key)?.first()? {
-            Value::Text(word) | Value::Choice(word) => Some(word),
-            Value::Integer(_)
-            | Value::Address(_)
-            | Value::AnyAddress
-            | Value::Port(_)
-            | Value::AnyPort => None,
-        }
+        self.values.get(&key)?.first()?.text()
     }
 
     /// Returns a number that was set, of an option without a default.
     pub(crate) fn own_number(&self, key: Key) -> Option<u64> {
-        match self.values.get(&key)?.first()? {
-            Value::Integer(number) => Some(*number),
-            Value::Text(_)
-            | Value::Choice(_)
-            | Value::Address(_)
-            | Value::AnyAddress
-            | Value::Port(_)
-            | Value::AnyPort => None,
-        }
+        self.values.get(&key)?.first()?.integer()
     }
 
     /// Returns every option that has a value, by the spelling of the table.

@@ -1,7 +1,7 @@
 //! Planning commands on virtual servers, but for their bindings.
 
 use sluice_balance::{Change, VserverId};
-use sluice_command::{Command, Fault, Key, Noun, Verb};
+use sluice_command::{Command, ConfigVerb, Fault, Key, Noun};
 
 use crate::edit::Edit;
 use crate::object::{Listen, Vserver};
@@ -10,38 +10,16 @@ use crate::settings::Settings;
 use crate::{Config, Plan, binding, chain, choosing, refusal, words};
 
 impl Config {
-    pub(crate) fn plan_vserver(&self, command: &Command) -> Result<Plan, Fault> {
-        match command.verb {
-            Verb::Add => self.add_vserver(command),
-            Verb::Set => self.set_vserver(command),
-            Verb::Unset => self.unset_vserver(command),
-            Verb::Rm => self.rm_vservers(command),
-            Verb::Enable => self.switch_vservers(command, true),
-            Verb::Disable => self.switch_vservers(command, false),
-            Verb::Bind => self.bind(command),
-            Verb::Unbind => self.unbind(command),
-            Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => Err(refusal::not_configuring()),
+    pub(crate) fn plan_vserver(&self, verb: ConfigVerb, command: &Command) -> Result<Plan, Fault> {
+        match verb {
+            ConfigVerb::Add => self.add_vserver(command),
+            ConfigVerb::Set => self.set_vserver(command),
+            ConfigVerb::Unset => self.unset_vserver(command),
+            ConfigVerb::Rm => self.rm_vservers(command),
+            ConfigVerb::Enable => self.switch_vservers(command, true),
+            ConfigVerb::Disable => self.switch_vservers(command, false),
+            ConfigVerb::Bind => self.bind(command),
+            ConfigVerb::Unbind => self.unbind(command),
         }
     }
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use sluice_command::table::{ArgSpec, CommandSpec};
-use sluice_command::{Arg, Command, Key, Noun, Value, Verb, render, spec};
+use sluice_command::{Arg, Command, ConfigNoun, Key, Noun, Value, Verb, render, spec};
 
 use crate::words::command as line;
 use crate::{Config, Plan};
@@ -265,29 +265,15 @@ fn refers(line: &Command, object: &Command) -> bool {
         return false;
     };
     let is = |key| line.text(key) == Some(name);
-    match object.noun {
+    match object.noun.configured() {
         // A server that is called like an address is named by it.
-        Noun::Server if line.noun == Noun::Service => match line.value(Key::Address) {
+        Some(ConfigNoun::Server) if line.noun == Noun::Service => match line.value(Key::Address) {
             Some(Value::Address(address)) => address.to_string() == *name,
             Some(_) | None => is(Key::ServerName),
         },
-        Noun::Service => is(Key::ServiceName),
-        Noun::LbVserver => is(Key::VserverName) || is(Key::BackupVserver),
-        Noun::Server
-        | Noun::None
-        | Noun::LbParameter
-        | Noun::LbGroup
-        | Noun::LbPersistentSessions
-        | Noun::NsConfig
-        | Noun::NsRunningConfig
-        | Noun::NsSavedConfig
-        | Noun::NsConf
-        | Noun::NsRollbackCommand
-        | Noun::NsVersion
-        | Noun::ProtocolUdp
-        | Noun::CliMode
-        | Noun::CliPrompt
-        | Noun::CliAttribute => false,
+        Some(ConfigNoun::Service) => is(Key::ServiceName),
+        Some(ConfigNoun::LbVserver) => is(Key::VserverName) || is(Key::BackupVserver),
+        Some(ConfigNoun::Server | ConfigNoun::LbParameter | ConfigNoun::LbGroup) | None => false,
     }
 }
 

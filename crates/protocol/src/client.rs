@@ -176,23 +176,13 @@ impl Client {
         let mut names = Vec::new();
         let mut strange = false;
         self.ask(&Request::Names(noun), &mut |event| match event {
-            Event::Row(row) => match *row {
-                Row::Name(name) => names.push(name),
-                Row::Line(_)
-                | Row::Server(_)
-                | Row::Service(_)
-                | Row::Vserver(_)
-                | Row::ServiceStat(_)
-                | Row::VserverStat(_)
-                | Row::UdpStat(_)
-                | Row::Group(_)
-                | Row::PersistentSession(_)
-                | Row::ExplainVserver(_)
-                | Row::ExplainService(_)
-                | Row::ExplainOutcome(_)
-                | Row::Parameter(_)
-                | Row::Config(_) => strange = true,
-            },
+            Event::Row(row) => {
+                if let Row::Name(name) = *row {
+                    names.push(name);
+                } else {
+                    strange = true;
+                }
+            }
             Event::Warning(_) => {}
         })?;
         if strange {

@@ -1,7 +1,7 @@
 //! What is read as what; the carets; commands off the wire. Refusals are in `refusals.rs`.
 
 use super::*;
-use crate::{Noun, render};
+use crate::{Noun, Verb, render};
 
 mod refusals;
 

@@ -25,7 +25,7 @@ use rows::{
     appflow_log, comment, devno, many, once, optional, row, state,
 };
 
-use crate::{IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
+use crate::{ConfigVerb, IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
 
 /// All nouns, in the order of a saved configuration; the commands without a noun come last.
 pub static NOUNS: &[&NounSpec] = &[
@@ -119,38 +119,19 @@ impl CommandSpec {
     /// Returns the options this command takes.
     /// Shape: its own first, then those of the noun in saved order.
     pub fn options(&self) -> impl Iterator<Item = &'static ArgSpec> + use<> {
-        let verb = self.verb;
+        let verb = self.verb.configuring();
         let shared = options(self.noun).iter().filter(move |row| match verb {
-            Verb::Add => true,
-            Verb::Set => row.settable,
-            Verb::Unset => row.unsettable,
-            Verb::Rm
-            | Verb::Enable
-            | Verb::Disable
-            | Verb::Bind
-            | Verb::Unbind
-            | Verb::Show
-            | Verb::Stat
-            | Verb::Explain
-            | Verb::Clear
-            | Verb::Save
-            | Verb::Diff
-            | Verb::Apply
-            | Verb::Confirm
-            | Verb::Rollback
-            | Verb::Batch
-            | Verb::Help
-            | Verb::Exit
-            | Verb::Quit
-            | Verb::Man
-            | Verb::History
-            | Verb::Alias
-            | Verb::Unalias
-            | Verb::Source
-            | Verb::Whoami
-            | Verb::Cls
-            | Verb::Shell
-            | Verb::Config => false,
+            Some(ConfigVerb::Add) => true,
+            Some(ConfigVerb::Set) => row.settable,
+            Some(ConfigVerb::Unset) => row.unsettable,
+            Some(
+                ConfigVerb::Rm
+                | ConfigVerb::Enable
+                | ConfigVerb::Disable
+                | ConfigVerb::Bind
+                | ConfigVerb::Unbind,
+            )
+            | None => false,
         });
         self.own.iter().chain(shared)
     }
