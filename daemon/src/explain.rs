@@ -229,7 +229,9 @@ fn unit_text(unit: Unit) -> &'static str {
 fn exclusion(exclusion: &Exclusion) -> String {
     match exclusion {
         Exclusion::Down => "down".to_owned(),
+        Exclusion::Unknown => "not probed yet".to_owned(),
         Exclusion::OutOfService => "disabled".to_owned(),
+        Exclusion::GoingOutOfService => "going out of service".to_owned(),
         Exclusion::MaxClient(most) => format!("at maxClient {most}"),
         Exclusion::MaxBandwidth(most) => format!("over maxBandwidth {most} kbit/s"),
         Exclusion::SlowStart => "held back by slow start".to_owned(),

@@ -216,7 +216,10 @@ pub(crate) fn shown(state: State) -> String {
     match state {
         State::Up => "UP",
         State::Down => "DOWN",
+        State::Unknown => "UNKNOWN",
         State::OutOfService => "OUT OF SERVICE",
+        State::GoingOutOfService => "GOING OUT OF SERVICE",
+        State::DownWhenGoingOutOfService => "DOWN WHEN GOING OUT OF SERVICE",
     }
     .to_owned()
 }
@@ -226,7 +229,10 @@ fn short(state: State) -> String {
     match state {
         State::Up => "UP",
         State::Down => "DOWN",
+        State::Unknown => "UNKNOWN",
         State::OutOfService => "OFS",
+        State::GoingOutOfService => "TROFS",
+        State::DownWhenGoingOutOfService => "TROFS_DOWN",
     }
     .to_owned()
 }

@@ -237,8 +237,12 @@ pub struct CandidateStatus {
 pub enum Exclusion {
     /// It is DOWN.
     Down,
+    /// It has not been probed yet.
+    Unknown,
     /// It is disabled.
     OutOfService,
+    /// It is being disabled.
+    GoingOutOfService,
     /// It has as many connections as it may have.
     MaxClient(u32),
     /// Its traffic of the last second exceeded so many kbit/s.

@@ -207,8 +207,14 @@ fn state_of(settings: &ServiceSettings) -> State {
 /// with its next datagram, so it ends here too.
 pub(crate) fn ends_flows(protocol: Protocol, flush_on_down: bool, old: State, new: State) -> bool {
     match (old, new) {
-        (_, State::Up) | (State::Down | State::OutOfService, State::Down) => false,
-        (State::Up, State::Down) => flush_on_down,
+        (_, State::Up | State::Unknown | State::GoingOutOfService) => false,
+        (State::Up | State::GoingOutOfService, State::Down | State::DownWhenGoingOutOfService) => {
+            flush_on_down
+        }
+        (
+            State::Down | State::Unknown | State::OutOfService | State::DownWhenGoingOutOfService,
+            State::Down | State::DownWhenGoingOutOfService,
+        ) => false,
         (_, State::OutOfService) => flush_on_down || protocol == Protocol::Udp,
     }
 }

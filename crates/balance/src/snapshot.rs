@@ -4,15 +4,23 @@ use std::time::Duration;
 
 use crate::{Instant, Order, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
 
-/// The state of a service or a virtual server.
+/// The state of a service or a virtual server; a virtual server has the first, second or fourth.
+///
+/// Source: NetScaler docs, "Load balancing", states of services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Takes new flows.
     Up,
     /// Cannot take new flows.
     Down,
+    /// Not probed yet, and takes no new flows until it is.
+    Unknown,
     /// Disabled by the operator.
     OutOfService,
+    /// Being disabled: its flows go on, and it takes none but those of clients that stick to it.
+    GoingOutOfService,
+    /// Being disabled, and cannot take new flows.
+    DownWhenGoingOutOfService,
 }
 
 /// The whole core at one moment. Rows are in the order of their numbers.

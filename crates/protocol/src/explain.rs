@@ -27,7 +27,7 @@ pub struct ExplainVserver {
 pub struct ExplainService {
     /// Its name.
     pub service: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
     /// Its weight.
     pub weight: u64,

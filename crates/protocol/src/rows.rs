@@ -2,6 +2,17 @@
 //!
 //! `settings` holds the value in force of every option of the object, by the spelling of the table
 //! (`cltTimeout` -> `9000`), defaults included.
+//!
+//! # States
+//!
+//! | `show` | `stat` |
+//! |---|---|
+//! | `UP` | `UP` |
+//! | `DOWN` | `DOWN` |
+//! | `UNKNOWN` | `UNKNOWN` |
+//! | `OUT OF SERVICE` | `OFS` |
+//! | `GOING OUT OF SERVICE` | `TROFS` |
+//! | `DOWN WHEN GOING OUT OF SERVICE` | `TROFS_DOWN` |
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,7 +80,7 @@ pub struct ServerService {
     pub port: String,
     /// Its type.
     pub service_type: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
 }
 
@@ -86,7 +97,7 @@ pub struct ServiceRow {
     pub port: String,
     /// Its type.
     pub service_type: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
     /// When the state last changed, milliseconds since 1970 UTC.
     pub state_change_unix_ms: u64,
@@ -107,7 +118,7 @@ pub struct VserverRow {
     pub port: String,
     /// Its type.
     pub service_type: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
     /// The state with its backups taken into account.
     pub effective_state: String,
@@ -155,7 +166,7 @@ pub struct BoundService {
     pub port: String,
     /// Its type.
     pub service_type: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
     /// Its weight.
     pub weight: u64,
@@ -197,7 +208,7 @@ pub struct ServiceStat {
     pub address: String,
     pub port: String,
     pub service_type: String,
-    /// `UP`, `DOWN`, `OFS`.
+    /// Its state in the words of `stat`.
     pub state: String,
     pub active: u64,
     pub hits: u64,
@@ -239,7 +250,7 @@ pub struct VserverStat {
     pub address: String,
     pub port: String,
     pub service_type: String,
-    /// `UP`, `DOWN`, `OFS`.
+    /// Its state in the words of `stat`.
     pub state: String,
     /// Percent of the bound weight that is UP.
     pub health: u64,
@@ -302,7 +313,7 @@ pub struct GroupMember {
     pub port: String,
     /// Its type.
     pub service_type: String,
-    /// `UP`, `DOWN`, `OUT OF SERVICE`.
+    /// Its state in the words of `show`.
     pub state: String,
 }
 

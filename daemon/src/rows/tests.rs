@@ -1,6 +1,7 @@
 //! Every field of a row comes from where it should: each number here is a different one.
 
 mod chains;
+mod states;
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -213,7 +213,11 @@ impl Engine {
                 vserver.start_ramp(service, &self.services, now);
                 vserver.start_up(StartupReason::ServiceUp);
             }
-            State::Down | State::OutOfService => vserver.drop_ramp(service),
+            State::Down
+            | State::Unknown
+            | State::OutOfService
+            | State::GoingOutOfService
+            | State::DownWhenGoingOutOfService => vserver.drop_ramp(service),
         }
     }
 

@@ -123,7 +123,10 @@ impl Vserver {
     ) -> Result<Chosen, Denial> {
         match self.state {
             State::OutOfService => return Err(Denial::OutOfService),
-            State::Down => return Err(Denial::Down),
+            State::Down
+            | State::Unknown
+            | State::GoingOutOfService
+            | State::DownWhenGoingOutOfService => return Err(Denial::Down),
             State::Up => {}
         }
         if let Some(spillover) = &self.settings.backup.spillover

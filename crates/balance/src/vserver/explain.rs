@@ -250,10 +250,13 @@ impl Scene<'_> {
     fn exclusions(&self, binding: &Binding) -> Vec<Exclusion> {
         let service = self.services.at(binding.slot);
         let settings = &service.settings;
-        let state = match service.state {
-            State::Up => None,
-            State::Down => Some(Exclusion::Down),
-            State::OutOfService => Some(Exclusion::OutOfService),
+        let state: &[Exclusion] = match service.state {
+            State::Up => &[],
+            State::Down => &[Exclusion::Down],
+            State::Unknown => &[Exclusion::Unknown],
+            State::OutOfService => &[Exclusion::OutOfService],
+            State::GoingOutOfService => &[Exclusion::GoingOutOfService],
+            State::DownWhenGoingOutOfService => &[Exclusion::GoingOutOfService, Exclusion::Down],
         };
         let clients = settings
             .max_client
@@ -263,8 +266,8 @@ impl Scene<'_> {
         let is_standby = self.later.iter().any(|among| among.includes(binding));
         let ramp = binding.ramp.as_ref();
         let is_held_back = !self.limits_lifted && ramp.is_some_and(|ramp| ramp.holds_back());
+        let state = state.iter().copied();
         state
-            .into_iter()
             .chain(clients.map(Exclusion::MaxClient))
             .chain(bandwidth.map(Exclusion::MaxBandwidth))
             .chain(is_held_back.then_some(Exclusion::SlowStart))

@@ -259,7 +259,10 @@ impl Model {
         let front = &self.vservers[&v];
         match front.state {
             State::Up => {}
-            State::Down => return Err(Refusal::Down),
+            State::Down
+            | State::Unknown
+            | State::GoingOutOfService
+            | State::DownWhenGoingOutOfService => return Err(Refusal::Down),
             State::OutOfService => return Err(Refusal::OutOfService),
         }
         let spillover = front.settings.backup.spillover;
