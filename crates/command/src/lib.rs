@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod fuzz;
 pub mod table;
 
+mod argument;
 mod command;
 mod complete;
 mod fault;
@@ -26,7 +27,8 @@ mod service_type;
 mod value;
 mod words;
 
-pub use command::{Arg, Command, ConfigNoun, ConfigVerb, Key, Noun, Value, Verb};
+pub use argument::{Arg, Command, Value};
+pub use command::{ConfigNoun, ConfigVerb, Key, Noun, Verb};
 pub use complete::{Candidate, Completion, complete, explain_value};
 pub use fault::{Code, Fault, FaultKind};
 pub use foreign::foreign;
