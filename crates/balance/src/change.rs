@@ -4,8 +4,8 @@ use core::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{
-    Backup, HashSettings, Order, Orders, Percent, Persistence, ServiceId, TokenRange, VserverId,
-    Weight,
+    Backup, HashSettings, Leave, Order, Orders, Percent, Persistence, ServiceId, TokenRange,
+    VserverId, Weight,
 };
 
 /// What carries the flows of a service or a virtual server.
@@ -199,8 +199,11 @@ pub struct Bind {
 pub enum Change {
     /// A service now exists.
     AddService(ServiceId, ServiceSettings),
-    /// A service has these settings from now on.
+    /// A service has these settings from now on. Enabled it takes part at once; disabled it goes on
+    /// going out of service if it does so, else it is OUT OF SERVICE at once.
     SetService(ServiceId, ServiceSettings),
+    /// The operator disabled a service, in this way.
+    DisableService(ServiceId, Leave),
     /// A service, unbound everywhere before, is gone.
     RemoveService(ServiceId),
     /// A virtual server now exists.

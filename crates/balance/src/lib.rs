@@ -86,7 +86,7 @@
 //!
 //! ```text
 //! service   enabled:  UP            (until monitors say otherwise)
-//!           disabled: OUT OF SERVICE
+//!           disabled: OUT OF SERVICE, by way of GOING OUT OF SERVICE if it is told to wait
 //! vserver   disabled: OUT OF SERVICE
 //!           enabled:  UP while a bound service is UP, and as much of the bound weight as its
 //!                     health threshold asks for; else DOWN, and if told to, until enabled again
@@ -94,6 +94,12 @@
 //!
 //! Leaving UP ends the flows of an object that flushes; disabling ends those of a UDP object in any
 //! case; removing and unbinding always end what they remove.
+//!
+//! A service that is GOING OUT OF SERVICE ([`Change::DisableService`]) takes no new flow but those of
+//! clients that stick to it, if their persistence says so; then also while the virtual server is DOWN
+//! for nothing but that. Its flows go on, UDP sessions only where they have nowhere else to go or their
+//! clients stick to it. It is OUT OF SERVICE at its deadline, or with its last flow if it waits for that.
+//! It is not UP to its virtual servers; where one goes DOWN by it and flushes, its flows are spared until then.
 //!
 //! # Backups
 //!
@@ -139,7 +145,7 @@
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
-//! per method; `ramp` is the slow start of one bound service; `hash` is what never changes: how
+//! per method; `drain` is how one service goes out of service; `ramp` is the slow start of one bound service; `hash` is what never changes: how
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
 //! service; `token` is what a client says of itself; `answers` is the record of one service,
 //! `waiting` says which flows wait for an answer, `fading` lets the past count less; `timeline` says
@@ -150,6 +156,7 @@ mod backup;
 mod change;
 mod counters;
 mod dice;
+mod drain;
 mod engine;
 mod explain;
 mod fading;
@@ -179,6 +186,7 @@ pub use change::{
     Bind, Change, Method, Protocol, RampUnit, ServiceSettings, SlowStart, VserverSettings,
 };
 pub use counters::Counters;
+pub use drain::Leave;
 pub use engine::Engine;
 pub use explain::{
     Asked, CandidateStatus, Client, DecidedBy, EntryEffect, EntryStatus, Exclusion, Explanation,
@@ -196,8 +204,8 @@ pub use persistence::{
     PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
 pub use snapshot::{
-    BindingStatus, RampStatus, ServiceStatus, Snapshot, StartupReason, StartupStatus, State,
-    VserverStatus,
+    BindingStatus, DrainStatus, RampStatus, ServiceStatus, Snapshot, StartupReason, StartupStatus,
+    State, VserverStatus,
 };
 pub use time::Instant;
 pub use token::{Token, TokenRange, TokenRangeError};

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 
 use crate::{Instant, Protocol, Reservation, ServiceId, State, VserverId};
 
-/// Which flows to end; a `None` matches all.
+/// Which flows to end or to move; a `None` matches all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseFlows {
     /// Only those that this virtual server serves.
@@ -45,6 +45,9 @@ pub enum Output {
     CloseListener(VserverId),
     /// End flows now.
     CloseFlows(CloseFlows),
+    /// Let UDP sessions choose a service anew with the next datagram of their client, and end those over
+    /// which nothing passes any more.
+    MoveFlows(CloseFlows),
     /// A service changed state.
     ServiceState(ServiceId, State, Instant),
     /// A virtual server changed state.

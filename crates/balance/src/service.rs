@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answers::Answers;
+use crate::drain::Drain;
 use crate::fading::Moment;
 use crate::hash::Identity;
 use crate::monitored::MonitorValues;
@@ -30,6 +31,8 @@ pub(crate) struct Service {
     pub(crate) settings: ServiceSettings,
     pub(crate) hits: u64,
     pub(crate) bound_by: Vec<VserverId>,
+    /// Set while the operator has it go out of service. Rare, and larger than all the rest.
+    pub(crate) drain: Option<Box<Drain>>,
     since: Instant,
     failures: Failures,
     rates: Rates,
@@ -49,7 +52,7 @@ impl Service {
     /// Makes a service that nothing is bound to and nothing was sent to.
     pub(crate) fn new(settings: ServiceSettings, now: Instant) -> Self {
         Self {
-            state: state_of(&settings),
+            state: state_of(&settings, false),
             active: 0,
             counters: Arc::default(),
             window: Window::new(),
@@ -59,6 +62,7 @@ impl Service {
             settings,
             hits: 0,
             bound_by: Vec::new(),
+            drain: None,
             since: now,
             failures: Failures::default(),
             rates: Rates::new(),
@@ -105,9 +109,9 @@ impl Service {
             .stands_behind(|| self.counters.bytes_out(), now)
     }
 
-    /// Brings the state in line with the settings; returns the former one if it changed.
+    /// Brings the state in line with settings and drain; returns the former one if it changed.
     pub(crate) fn update_state(&mut self, now: Instant) -> Option<State> {
-        let state = state_of(&self.settings);
+        let state = state_of(&self.settings, self.drain.is_some());
         if state == self.state {
             return None;
         }
@@ -159,6 +163,10 @@ impl Service {
             id,
             state: self.state,
             since: self.since,
+            drain: self
+                .drain
+                .as_ref()
+                .map(|drain| drain.status(self.active, now)),
             active: self.active,
             hits: self.hits,
             hits_per_s: per_second.hits,
@@ -192,11 +200,23 @@ impl Service {
 }
 
 /// Until a monitor says otherwise, an enabled service is UP.
-fn state_of(settings: &ServiceSettings) -> State {
-    if settings.enabled {
+fn state_of(settings: &ServiceSettings, drains: bool) -> State {
+    match (settings.enabled, drains) {
+        (true, _) => State::Up,
+        (false, true) => State::GoingOutOfService,
+        (false, false) => State::OutOfService,
+    }
+}
+
+/// Whether the flows of a service in this state go on although its virtual server goes DOWN.
+pub(crate) fn spares_flows(state: State) -> bool {
+    match state {
+        State::GoingOutOfService => true,
         State::Up
-    } else {
-        State::OutOfService
+        | State::Down
+        | State::Unknown
+        | State::OutOfService
+        | State::DownWhenGoingOutOfService => false,
     }
 }
 

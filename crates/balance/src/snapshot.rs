@@ -41,6 +41,8 @@ pub struct ServiceStatus {
     pub state: State,
     /// Since when.
     pub since: Instant,
+    /// How it goes out of service, while the operator has it go.
+    pub drain: Option<DrainStatus>,
     /// Flows now.
     pub active: u64,
     /// Flows ever given to it.
@@ -82,6 +84,20 @@ pub struct ServiceStatus {
     /// Whether it stands behind all others where traffic is compared, because it takes in and gives
     /// nothing back.
     pub stands_behind: bool,
+}
+
+/// How a service goes out of service, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrainStatus {
+    /// Whether it is over with the last flow.
+    pub graceful: bool,
+    /// When it is over at the latest.
+    pub deadline: Option<Instant>,
+    /// When it began.
+    pub since: Instant,
+    /// When the last flow ends if their number goes on falling as over the last minute; `None` if it does
+    /// not fall.
+    pub last_flow: Option<Instant>,
 }
 
 /// One virtual server at one moment.

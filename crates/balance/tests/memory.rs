@@ -68,6 +68,7 @@ fn engine() -> Engine {
             mask: AddressMask::ALL,
             timeout: PersistenceTimeout::DEFAULT,
             skip: SkipPersistence::None,
+            trofs: true,
             group: None,
         }),
     };

@@ -97,6 +97,7 @@ pub(crate) fn persistence(settings: &Settings, group: Option<&Group>) -> Option<
             Some("ReLb") => SkipPersistence::ReLb,
             Some(_) | None => SkipPersistence::None,
         },
+        trofs: settings.word(Key::TrofsPersistence).as_deref() == Some("ENABLED"),
         group: group.map(|group| group.id),
     })
 }

@@ -236,6 +236,7 @@ fn wanted(changes: &[Change]) -> Wanted {
             Change::RemoveVserver(vserver) => note(*vserver, None),
             Change::AddService(..)
             | Change::SetService(..)
+            | Change::DisableService(..)
             | Change::RemoveService(_)
             | Change::Bind(_)
             | Change::SetWeight(_)

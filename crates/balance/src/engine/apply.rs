@@ -27,6 +27,7 @@ impl Engine {
         match change {
             Change::AddService(id, settings) => self.add_service(*id, settings, now),
             Change::SetService(id, settings) => self.set_service(*id, settings, now),
+            Change::DisableService(id, leave) => self.disable_service(*id, *leave, now),
             Change::RemoveService(id) => self.remove_service(*id),
             Change::AddVserver(id, settings) => self.add_vserver(*id, settings, now),
             Change::SetVserver(id, settings) => self.set_vserver(*id, settings, now),
@@ -56,37 +57,24 @@ impl Engine {
         let identity = service.identity;
         service.set(settings.clone());
         let moves_clients = service.identity != identity;
-        let former = service.update_state(now);
-        let state = service.state;
-        let bound_by = service.bound_by.clone();
-
         if moves_clients {
-            for vserver in &bound_by {
-                self.vservers
-                    .get_mut(vserver)
-                    .expect(PLANNED)
-                    .drop_hash_table();
+            for vserver in service.bound_by.clone() {
+                let vserver = self.vservers.get_mut(&vserver).expect(PLANNED);
+                vserver.drop_hash_table();
             }
         }
-        let flush = settings.flush_on_down;
-        if former.is_some() {
-            self.outputs.push_back(Output::ServiceState(id, state, now));
+        if settings.enabled {
+            self.cancel_drain(id);
         }
+        self.settle_service(id, now);
         // A TCP connection to the former address ends by itself; a UDP flow would go on there.
-        let left_behind = moved && settings.protocol == Protocol::Udp;
-        if left_behind || former.is_some_and(|old| ends_flows(settings.protocol, flush, old, state))
-        {
+        if moved && settings.protocol == Protocol::Udp {
             self.close_flows(None, Some(id));
-        }
-        if former.is_some() {
-            for vserver in bound_by {
-                self.update_ramp(vserver, id, state, now);
-                self.update_vserver(vserver, now);
-            }
         }
     }
 
     fn remove_service(&mut self, id: ServiceId) {
+        self.cancel_drain(id);
         let service = self.services.remove(id).expect(PLANNED);
         assert!(service.bound_by.is_empty(), "service {} is bound", id.0);
         self.close_flows(None, Some(id));
@@ -206,7 +194,13 @@ impl Engine {
     }
 
     /// Starts or drops what new services get, for a service whose state has become `state`.
-    fn update_ramp(&mut self, id: VserverId, service: ServiceId, state: State, now: Instant) {
+    pub(super) fn update_ramp(
+        &mut self,
+        id: VserverId,
+        service: ServiceId,
+        state: State,
+        now: Instant,
+    ) {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         match state {
             State::Up => {
@@ -222,7 +216,7 @@ impl Engine {
     }
 
     /// Brings the state of a virtual server up to date, with what follows from a change of it.
-    fn update_vserver(&mut self, id: VserverId, now: Instant) {
+    pub(super) fn update_vserver(&mut self, id: VserverId, now: Instant) {
         let vserver = self.vservers.get_mut(&id).expect(PLANNED);
         let Some(former) = vserver.update_state(&self.services, now) else {
             return;
@@ -235,7 +229,14 @@ impl Engine {
         } = vserver.settings;
         self.outputs.push_back(Output::VserverState(id, state, now));
         if ends_flows(protocol, flush_on_down, former, state) {
-            self.close_flows(Some(id), None);
+            match state {
+                State::Down => self.close_down(id),
+                State::Up
+                | State::Unknown
+                | State::OutOfService
+                | State::GoingOutOfService
+                | State::DownWhenGoingOutOfService => self.close_flows(Some(id), None),
+            }
         }
     }
 
@@ -249,7 +250,7 @@ impl Engine {
         }
     }
 
-    fn close_flows(&mut self, vserver: Option<VserverId>, service: Option<ServiceId>) {
+    pub(super) fn close_flows(&mut self, vserver: Option<VserverId>, service: Option<ServiceId>) {
         let flows = CloseFlows {
             vserver,
             dialled: None,

@@ -186,6 +186,11 @@ impl Engine {
         {
             missing = missing.and(self.entry_needs(kept, unknown));
         }
+        // Who lingers takes those alone that stick to one of its services.
+        let lingers = |one: &&Asked| self.vservers[&one.vserver].lingers;
+        for one in asked.iter().filter(lingers) {
+            missing = missing.and(self.entry_needs(one.vserver, unknown));
+        }
         for one in asked.iter().filter(|one| reaches_services(one.verdict)) {
             missing = missing.and(self.entry_needs(one.vserver, unknown));
             let vserver = &self.vservers[&one.vserver];

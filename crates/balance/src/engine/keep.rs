@@ -119,6 +119,7 @@ fn by_address(timeout: PersistenceTimeout) -> Persistence {
         mask: AddressMask::ALL,
         timeout,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     }
 }

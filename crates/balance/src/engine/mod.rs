@@ -7,13 +7,14 @@
 mod answers;
 mod apply;
 mod chain;
+mod drain;
 mod explain;
 mod keep;
 mod monitored;
 mod status;
 mod sticky;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use chain::Served;
 
@@ -37,8 +38,9 @@ use crate::{
 /// become due, so a late `handle_timeout` costs accuracy only while nothing else calls either.
 ///
 /// The queue of outputs is bounded by its reader: [`Engine::apply`] adds to it, a few entries for each
-/// object that changed, and whoever applies a change drains it afterwards; [`Engine::select`] adds
-/// one when the persistence entries have reached their limit, and then no more until many are gone.
+/// object that changed, and whoever applies a change drains it afterwards; a service that was going out of
+/// service adds a few once it is out; [`Engine::select`] adds one when the persistence entries have
+/// reached their limit, and then no more until many are gone.
 #[derive(Debug)]
 pub struct Engine {
     now: Instant,
@@ -48,6 +50,8 @@ pub struct Engine {
     rate_times: Timeline<RATE_SLOTS>,
     persistence: Tables,
     outputs: VecDeque<Output>,
+    /// When services are out of service at the latest that go out of service.
+    drains: BTreeSet<(Instant, ServiceId)>,
     /// Bindings ever made.
     binding_serial: u64,
     flows: Flows,
@@ -78,6 +82,7 @@ impl Engine {
             rate_times: Timeline::new(RATE_STEP, RATE_SPAN),
             persistence: Tables::new(seed),
             outputs: VecDeque::new(),
+            drains: BTreeSet::new(),
             binding_serial: 0,
             flows: Flows::default(),
             dice: Dice::new(seed),
@@ -143,6 +148,9 @@ impl Engine {
         service.active += 1;
         service.hits += 1;
         service.answers.choose(now);
+        if let Some(drain) = &mut service.drain {
+            drain.note_begin(now);
+        }
         let selection = Selection {
             reservation: Reservation {
                 vserver: served.by,
@@ -216,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Does what is due at `now`: samples the traffic windows, and frees the places of persistence
+    /// Does what is due at `now`: samples the traffic windows, takes services out of service, and frees the places of persistence
     /// entries that have ended, a bounded number per call.
     ///
     /// Slow starts need no deadline: whatever asks for them (a choice, a change, a status) first
@@ -230,7 +238,8 @@ impl Engine {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let windows = (!self.services.is_empty()).then(|| self.window_times.due());
         let entries = self.persistence.due(self.now);
-        windows.into_iter().chain(entries).min()
+        let drains = self.drains.first().map(|(deadline, _)| *deadline);
+        windows.into_iter().chain(entries).chain(drains).min()
     }
 
     /// Returns the next thing to do, in the order it came up.
@@ -297,7 +306,13 @@ impl Engine {
             service.active -= 1;
             service.hits -= hits;
             let is_limited = service.settings.max_client.is_some();
+            let active = service.active;
+            let drain = service.drain.as_mut();
+            let is_out = drain.is_some_and(|drain| drain.note_end(active, self.now));
             self.tell_indexes(slot, |index| index.note_end(slot, is_limited));
+            if is_out {
+                self.end_drain(reservation.service, self.now);
+            }
         }
     }
 
@@ -321,6 +336,7 @@ impl Engine {
     fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.sample();
+        self.end_due_drains();
         self.now
     }
 

@@ -20,6 +20,8 @@ pub struct Persistence {
     pub timeout: PersistenceTimeout,
     /// What happens when the service that a client sticks to is at `maxClient` or `maxBandwidth`.
     pub skip: SkipPersistence,
+    /// Whether clients are still taken to a service that is GOING OUT OF SERVICE.
+    pub trofs: bool,
     /// The lb group whose table is used instead of an own one.
     pub group: Option<GroupId>,
 }

@@ -9,6 +9,7 @@ pub(super) fn settings() -> Persistence {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     }
 }

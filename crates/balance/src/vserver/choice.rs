@@ -121,6 +121,9 @@ impl Vserver {
         dice: &mut Dice,
         scratch: &mut Vec<Candidate>,
     ) -> Result<Chosen, Denial> {
+        if self.lingers {
+            return self.choose_lingering(services, question, held);
+        }
         match self.state {
             State::OutOfService => return Err(Denial::OutOfService),
             State::Down
@@ -163,6 +166,25 @@ impl Vserver {
         let position = position.ok_or(Denial::Full)?;
         self.count_startup();
         Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
+    }
+
+    /// Chooses while it is DOWN for nothing but services that are going out of service: who sticks to
+    /// one of them is taken there.
+    #[cold]
+    fn choose_lingering(
+        &mut self,
+        services: &Services,
+        question: &Question<'_>,
+        held: Option<Held>,
+    ) -> Result<Chosen, Denial> {
+        let terms = self.settle_ramps(services, question.now);
+        match held.map(|held| self.honour(&held, services, question)) {
+            Some(Honour::Take(position)) => {
+                Ok(self.take(position, ChosenBy::Persistence, true, terms))
+            }
+            Some(Honour::Refuse) => Err(Denial::Sticky),
+            Some(Honour::Bypass | Honour::Rebind) | None => Err(Denial::Down),
+        }
     }
 
     /// Counts the choice of the binding at `position`.

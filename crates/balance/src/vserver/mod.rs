@@ -44,6 +44,9 @@ pub(crate) struct Vserver {
     pub(crate) state: State,
     /// Whether it is DOWN until the operator enables it.
     pub(crate) is_held_down: bool,
+    /// Whether it is DOWN for nothing but services that are going out of service, and still takes the
+    /// clients that stick to these.
+    pub(crate) lingers: bool,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) active: u64,
     pub(crate) hits: u64,
@@ -104,6 +107,7 @@ impl Vserver {
                 State::OutOfService
             },
             is_held_down: false,
+            lingers: false,
             bindings: Vec::new(),
             active: 0,
             hits: 0,
@@ -202,12 +206,19 @@ impl Vserver {
         let up = bound.filter(|service| service.state == State::Up);
         self.monitored = Monitored::of(up.map(|service| service.monitored));
         let state = self.current_state(services);
-        if state == self.state {
-            return None;
-        }
-        self.since = now;
-        self.is_held_down = (self.state, state) == (State::Up, State::Down) && self.stays_down();
-        Some(std::mem::replace(&mut self.state, state))
+        let former = (state != self.state).then(|| {
+            self.since = now;
+            let goes_down = (self.state, state) == (State::Up, State::Down);
+            self.is_held_down = goes_down && self.stays_down();
+            std::mem::replace(&mut self.state, state)
+        });
+        self.lingers = state == State::Down
+            && !self.is_held_down
+            && self.honours_trofs()
+            && self.is_enough(services, |state| {
+                matches!(state, State::Up | State::GoingOutOfService)
+            });
+        former
     }
 
     /// Whether a flow gets its first place here; a virtual server that the client dialled, or not.
@@ -271,18 +282,24 @@ impl Vserver {
     }
 
     fn current_state(&self, services: &Services) -> State {
-        let is_up = |binding: &Binding| services.at(binding.slot).state == State::Up;
-        let threshold = self.settings.health_threshold;
         if !self.settings.enabled {
             State::OutOfService
-        } else if self.is_held_down
-            || !self.bindings.iter().any(is_up)
-            || threshold > Percent::ZERO && self.health(services).is_below(threshold)
-        {
+        } else if self.is_held_down || !self.is_enough(services, |state| state == State::Up) {
             State::Down
         } else {
             State::Up
         }
+    }
+
+    /// Whether those of its services that count are enough for it to be UP.
+    fn is_enough(&self, services: &Services, counts: impl Fn(State) -> bool) -> bool {
+        let threshold = self.settings.health_threshold;
+        let is_any = || {
+            let mut bindings = self.bindings.iter();
+            bindings.any(|binding| counts(services.at(binding.slot).state))
+        };
+        is_any()
+            && (threshold == Percent::ZERO || !self.health(services, &counts).is_below(threshold))
     }
 
     /// Whether it stays DOWN once it goes DOWN.
@@ -291,12 +308,13 @@ impl Vserver {
         backup.disable_primary_on_down && backup.vserver.is_some()
     }
 
-    fn health(&self, services: &Services) -> Health {
+    /// Returns how much of the bound weight is of services whose state counts.
+    fn health(&self, services: &Services, counts: impl Fn(State) -> bool) -> Health {
         let mut health = Health::default();
         for binding in &self.bindings {
             let weight = binding.weight.value();
             health.bound += weight;
-            if services.at(binding.slot).state == State::Up {
+            if counts(services.at(binding.slot).state) {
                 health.up += weight;
             }
         }

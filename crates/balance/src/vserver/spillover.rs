@@ -31,7 +31,10 @@ impl Vserver {
                 let bytes = self.rates.bytes_since(self.totals(), recent);
                 exceeds(bytes, kbit_per_s, recent.age)
             }
-            SpilloverMethod::Health(part) => self.health(services).is_below(part),
+            SpilloverMethod::Health(part) => {
+                let health = self.health(services, |state| state == State::Up);
+                health.is_below(part)
+            }
         }
     }
 

@@ -50,7 +50,7 @@ impl Vserver {
             return Honour::Rebind;
         };
         match (
-            usability(&self.bindings[position], services, question),
+            self.usability(&self.bindings[position], services, question),
             persistence.skip,
         ) {
             (Usability::Free, _) => Honour::Take(position),
@@ -79,17 +79,48 @@ impl Vserver {
             .enumerate()
             .filter_map(|(position, binding)| {
                 let other = services.at(binding.slot).settings.address;
-                let usability = usability(binding, services, question);
+                let usability = self.usability(binding, services, question);
                 let is_other = binding.service != service;
                 let rank = (
                     usability,
                     is_other,
+                    services.at(binding.slot).state != State::Up,
                     other.port() != address.port(),
                     position,
                 );
                 (other.ip() == address.ip()).then_some(rank)
             });
         ranked.min().map(|(.., position)| position)
+    }
+
+    /// Whether a binding can take a flow of a client that sticks to it.
+    fn usability(
+        &self,
+        binding: &Binding,
+        services: &Services,
+        question: &Question<'_>,
+    ) -> Usability {
+        let service = services.at(binding.slot);
+        let is_open = match service.state {
+            State::Up => true,
+            State::GoingOutOfService => self.honours_trofs(),
+            State::Down
+            | State::Unknown
+            | State::OutOfService
+            | State::DownWhenGoingOutOfService => false,
+        };
+        if !is_open || question.tried.contains(&binding.service) {
+            Usability::Unusable
+        } else if service.has_room(&question.recent) {
+            Usability::Free
+        } else {
+            Usability::Full
+        }
+    }
+
+    /// Whether clients are taken to services that are going out of service if they stick to them.
+    pub(super) fn honours_trofs(&self) -> bool {
+        self.settings.persistence.is_some_and(|own| own.trofs)
     }
 }
 
@@ -99,15 +130,4 @@ enum Usability {
     Free,
     Full,
     Unusable,
-}
-
-fn usability(binding: &Binding, services: &Services, question: &Question<'_>) -> Usability {
-    let service = services.at(binding.slot);
-    if service.state != State::Up || question.tried.contains(&binding.service) {
-        Usability::Unusable
-    } else if service.has_room(&question.recent) {
-        Usability::Free
-    } else {
-        Usability::Full
-    }
 }

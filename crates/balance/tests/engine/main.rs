@@ -8,6 +8,7 @@
 mod answers;
 mod chains;
 mod differential;
+mod drain;
 mod explain;
 mod hashing;
 mod index;

@@ -1,5 +1,6 @@
 //! Random operations: what holds after each of them, and that two engines never differ.
 
+mod drains;
 mod ops;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sluice_balance::{
-    BindingStatus, Change, Counters, Engine, FlowKey, Instant, Method, Output, Protocol,
+    BindingStatus, Change, Counters, Engine, FlowKey, Instant, Leave, Method, Output, Protocol,
     RampStatus, Refusal, Reservation, ServiceId, ServiceSettings, SlowStart, Snapshot, State,
     Token, VserverId, VserverSettings,
 };
@@ -54,6 +55,7 @@ struct World {
     flows: Vec<Flow>,
     hits: BTreeMap<ServiceId, u64>,
     states: BTreeMap<ServiceId, State>,
+    drains: drains::Drains,
     front_states: BTreeMap<VserverId, State>,
     /// Everything the engine answered or asked for.
     trace: Vec<String>,
@@ -66,13 +68,20 @@ fn pick<K: Copy, T>(map: &BTreeMap<K, T>, index: &Index) -> Option<K> {
 
 impl World {
     /// Takes a step; one that makes no sense now does nothing.
-    fn step(&mut self, op: &Op) -> Option<()> {
+    fn step(&mut self, op: &Op) {
+        self.try_step(op);
+        self.drains.pass(self.latest);
+        self.take_outputs();
+    }
+
+    fn try_step(&mut self, op: &Op) -> Option<()> {
         match op {
             Op::AddService => self.add_service(),
             Op::RemoveService(s) => self.remove_service(pick(&self.services, s)?),
             Op::SetService(s, enabled, flush, limit) => {
                 self.set_service(pick(&self.services, s)?, *enabled, *flush, *limit);
             }
+            Op::Disable(s, leave) => self.disable(pick(&self.services, s)?, *leave),
             Op::AddVserver => self.add_vserver(),
             Op::RemoveVserver(v) => {
                 let id = pick(&self.vservers, v)?;
@@ -104,15 +113,19 @@ impl World {
             }
             Op::Close(flow, reason) => {
                 let flow = self.take_flow(flow)?;
+                let id = flow.reservation.service();
                 self.engine
                     .handle_close(flow.reservation, *reason, self.now);
+                self.drains.end_flow(id, self.active(id));
             }
             Op::Unused(flow) => {
                 let flow = self.take_flow(flow)?;
-                if let Some(hits) = self.hits.get_mut(&flow.reservation.service()) {
+                let id = flow.reservation.service();
+                if let Some(hits) = self.hits.get_mut(&id) {
                     *hits -= 1;
                 }
                 self.engine.handle_unused(flow.reservation, self.now);
+                self.drains.end_flow(id, self.active(id));
             }
             Op::Ask(flow) => {
                 let index = flow.index(self.flows.len().max(1));
@@ -180,6 +193,10 @@ impl World {
 
     fn apply(&mut self, change: &Change) {
         self.engine.apply(change, self.now);
+        self.take_outputs();
+    }
+
+    fn take_outputs(&mut self) {
         while let Some(output) = self.engine.poll_output() {
             match output {
                 Output::ServiceState(id, state, _) => {
@@ -191,6 +208,7 @@ impl World {
                 Output::OpenListener { .. }
                 | Output::CloseListener(_)
                 | Output::CloseFlows(_)
+                | Output::MoveFlows(_)
                 | Output::PersistenceFull { .. } => {}
             }
             self.trace.push(format!("{output:?}"));
@@ -230,8 +248,20 @@ impl World {
         settings.enabled = enabled;
         settings.flush_on_down = flush;
         settings.max_client = limit;
+        if enabled {
+            self.drains.cancel(id);
+        }
         let change = Change::SetService(id, settings.clone());
         self.apply(&change);
+    }
+
+    fn disable(&mut self, id: ServiceId, leave: Leave) {
+        let active = self.active(id);
+        let settings = self.services.get_mut(&id).unwrap();
+        let is_out = !std::mem::take(&mut settings.enabled) && !self.drains.has(id);
+        self.drains
+            .disable(id, leave, (is_out, active), self.latest);
+        self.apply(&Change::DisableService(id, leave));
     }
 
     fn set_vserver(&mut self, id: VserverId, enabled: bool, method: Method) {
@@ -259,6 +289,7 @@ impl World {
             self.unbind(vserver, id);
         }
         self.services.remove(&id);
+        self.drains.cancel(id);
         self.states.remove(&id);
         self.hits.remove(&id);
         self.counters.remove(&id);
@@ -373,6 +404,7 @@ impl World {
             assert_eq!(row.hits, self.hits[&row.id]);
             assert_eq!(row.state, self.states[&row.id]);
             assert_eq!(row.state == State::Up, self.services[&row.id].enabled);
+            self.drains.check(row);
             assert!(row.window_bytes <= row.bytes_in + row.bytes_out);
             assert!(row.window_packets <= row.packets_in + row.packets_out);
         }

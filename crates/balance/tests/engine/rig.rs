@@ -5,9 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use sluice_balance::{
     Backup, Bind, Change, CloseReason, Counters, Engine, Fingers, FlowKey, HashAlgorithm,
-    HashSettings, Instant, Method, Orders, Output, Percent, Protocol, Refusal, Reservation,
+    HashSettings, Instant, Leave, Method, Orders, Output, Percent, Protocol, Refusal, Reservation,
     Selection, ServiceId, ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings,
     VserverStatus, Weight,
 };
@@ -106,6 +107,13 @@ impl Rig {
 
     pub(crate) fn enable(&mut self, number: u32, enabled: bool) {
         self.set(number, |settings| settings.enabled = enabled);
+    }
+
+    /// Disables a service; the delay is in milliseconds.
+    pub(crate) fn disable(&mut self, number: u32, delay: Option<u64>, graceful: bool) {
+        let delay = delay.map(Duration::from_millis);
+        let leave = Leave { delay, graceful };
+        self.apply(Change::DisableService(ServiceId(number), leave));
     }
 
     pub(crate) fn set_method(&mut self, method: Method) {
@@ -214,6 +222,15 @@ impl Rig {
     pub(crate) fn outputs(&mut self) -> Vec<Output> {
         std::iter::from_fn(|| self.engine.poll_output()).collect()
     }
+}
+
+/// Returns every way to leave, with delays of up to a minute.
+pub(crate) fn leave() -> impl Strategy<Value = Leave> {
+    let delay = prop::option::weighted(0.7, prop_oneof![Just(0_u64), 1..60_000_u64]);
+    (delay, any::<bool>()).prop_map(|(delay, graceful)| Leave {
+        delay: delay.map(Duration::from_millis),
+        graceful,
+    })
 }
 
 /// An enabled TCP service without limits.

@@ -14,6 +14,7 @@ fn by_source() -> Persistence {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     }
 }
@@ -54,6 +55,7 @@ fn every_option_of_persistence_reaches_the_core() {
         mask: mask("255.255.254.0", 64),
         timeout: minutes(1440),
         skip: SkipPersistence::ReLb,
+        trofs: true,
         ..by_source()
     };
     assert_eq!(persistence(all), Some(expected));

@@ -20,6 +20,7 @@ fn shared(minutes: u64) -> Persistence {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::new(minutes).unwrap(),
         skip: SkipPersistence::None,
+        trofs: true,
         group: Some(GroupId(1)),
     }
 }
@@ -48,6 +49,7 @@ fn the_persistence_of_a_group_takes_the_place_of_its_members_own() {
     let plan = run(&mut config, "bind lb group g v1 v2");
     let bypass = Persistence {
         skip: SkipPersistence::Bypass,
+        trofs: true,
         ..shared(5)
     };
     assert_eq!(

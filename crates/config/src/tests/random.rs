@@ -33,6 +33,9 @@ impl Told {
                 let before = self.services.insert(id, settings.clone());
                 assert!(before.is_some_and(|before| before != settings));
             }
+            Change::DisableService(id, _) => {
+                self.services.get_mut(&id).unwrap().enabled = false;
+            }
             Change::RemoveService(id) => {
                 let bound = self.vservers.values().flat_map(|(_, bindings)| bindings);
                 assert!(bound.into_iter().all(|(service, ..)| *service != id));

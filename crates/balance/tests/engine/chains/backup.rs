@@ -340,6 +340,7 @@ fn source_ip() -> Persistence {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     }
 }

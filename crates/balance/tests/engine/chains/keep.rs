@@ -130,6 +130,7 @@ fn who_keeps_to_a_virtual_server_is_counted_and_limited_but_no_row_of_a_service(
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     };
     bench.set(2, |settings| settings.persistence = Some(persistence));

@@ -201,6 +201,7 @@ fn client_sticks_to_a_service_of_a_worse_order_as_long_as_that_is_up() {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     };
     bench.set(1, |settings| settings.persistence = Some(persistence));

@@ -204,6 +204,7 @@ fn an_entry_decides_and_is_not_renewed_by_asking() {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::new(2).unwrap(),
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     });
     rig.apply(Change::SetVserver(V, settings));

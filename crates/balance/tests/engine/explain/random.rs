@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use sluice_balance::{
     AddressMask, Backup, Change, Client, CloseReason, Counters, Engine, Explanation, FlowKey,
-    Instant, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
+    Instant, Leave, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
     PersistenceTimeout, RampUnit, Refusal, Reservation, ServiceId, SkipPersistence, SlowStart,
     Spillover, SpilloverAction, SpilloverMethod, Token, TokenRange, VserverId, VserverSettings,
 };
@@ -24,6 +24,7 @@ enum Op {
     /// Binds, or unbinds.
     Toggle(u32, u32, u64, u64),
     Service(u32, bool, Option<u32>, Option<u32>),
+    Disable(u32, Leave),
     Vserver(u32, Box<VserverSettings>),
     /// A flow, and what is known of it beforehand: source, port, destination, by bits.
     Come(u32, FlowKey, u8),
@@ -63,7 +64,8 @@ fn persistence() -> impl Strategy<Value = Option<Persistence>> {
         SkipPersistence::Bypass,
         SkipPersistence::ReLb,
     ]);
-    let own = (kind, skip).prop_map(|(kind, skip)| Persistence {
+    let own = (kind, skip, any::<bool>()).prop_map(|(kind, skip, trofs)| Persistence {
+        trofs,
         kind,
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::new(2).unwrap(),
@@ -158,6 +160,7 @@ fn op() -> impl Strategy<Value = Op> {
         6 => (vserver(), service(), 1..=4_u64, order).prop_map(|(v, s, w, o)| Op::Toggle(v, s, w, o)),
         3 => (service(), prop::bool::weighted(0.7), limit, kbit)
             .prop_map(|(s, enabled, limit, kbit)| Op::Service(s, enabled, limit, kbit)),
+        2 => (service(), rig::leave()).prop_map(|(s, leave)| Op::Disable(s, leave)),
         3 => change.prop_map(|(v, settings)| Op::Vserver(v, Box::new(settings))),
         24 => (vserver(), flow(), 0..12_u8).prop_map(|(v, flow, known)| Op::Come(v, flow, known.min(7))),
         5 => (any::<Index>(), reason).prop_map(|(flow, reason)| Op::Close(flow, reason)),
@@ -227,6 +230,10 @@ impl Side {
                 service.max_bandwidth = *max_bandwidth;
                 self.engine
                     .apply(&Change::SetService(ServiceId(*s), service), now);
+            }
+            Op::Disable(s, leave) => {
+                let change = Change::DisableService(ServiceId(*s), *leave);
+                self.engine.apply(&change, now);
             }
             Op::Vserver(v, settings) => {
                 let change = Change::SetVserver(VserverId(*v), (**settings).clone());

@@ -18,6 +18,7 @@ pub(super) fn by_source() -> Persistence {
         mask: AddressMask::ALL,
         timeout: PersistenceTimeout::DEFAULT,
         skip: SkipPersistence::None,
+        trofs: true,
         group: None,
     }
 }

@@ -18,6 +18,7 @@ fn grouped() -> Persistence {
     Persistence {
         group: Some(GroupId(1)),
         skip: SkipPersistence::ReLb,
+        trofs: true,
         ..by_source()
     }
 }

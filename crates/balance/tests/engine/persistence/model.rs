@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use sluice_balance::{
-    FlowKey, GroupId, Instant, Persistence, PersistenceKey, PersistenceKind, Refusal, ServiceId,
-    SkipPersistence, VserverId,
+    FlowKey, GroupId, Instant, Leave, Persistence, PersistenceKey, PersistenceKind, Refusal,
+    ServiceId, SkipPersistence, VserverId,
 };
 
 /// What the reference knows of a service.
@@ -13,6 +13,8 @@ use sluice_balance::{
 pub(super) struct Member {
     pub(super) address: SocketAddr,
     pub(super) enabled: bool,
+    /// Whether it goes out of service: gracefully or not, and until when at most.
+    pub(super) leaving: Option<(bool, Option<Instant>)>,
     pub(super) limit: Option<u32>,
     pub(super) active: u32,
 }
@@ -72,10 +74,18 @@ impl Model {
     /// Says what must become of a flow.
     pub(super) fn expect(&self, id: VserverId, flow: &FlowKey, tried: &[ServiceId]) -> Expected {
         let front = &self.fronts[&id];
-        if !front.bound.iter().any(|s| self.services[s].enabled) {
-            return Expected::Refused(Refusal::Down);
-        }
         let skip = front.persistence.map(|p| p.skip);
+        let is_any = |is: fn(&Member) -> bool| front.bound.iter().any(|s| is(&self.services[s]));
+        if !is_any(|service| service.enabled) {
+            let lingers = is_any(|service| service.leaving.is_some());
+            return match self.heir(id, flow, tried).filter(|_| lingers) {
+                Some((service, true)) => Expected::Sticks(service),
+                Some((_, false)) if skip == Some(SkipPersistence::None) => {
+                    Expected::Refused(Refusal::Full)
+                }
+                Some((_, false)) | None => Expected::Refused(Refusal::Down),
+            };
+        }
         let mut keeps_entry = false;
         match self.heir(id, flow, tried) {
             Some((service, true)) => return Expected::Sticks(service),
@@ -86,7 +96,7 @@ impl Model {
             None => {}
         }
         let mut among = front.bound.clone();
-        among.retain(|s| self.is_usable(*s, tried) && self.has_room(*s));
+        among.retain(|s| self.services[s].enabled && !tried.contains(s) && self.has_room(*s));
         if among.is_empty() {
             return Expected::Refused(Refusal::Full);
         }
@@ -102,7 +112,8 @@ impl Model {
     ) -> Option<(ServiceId, bool)> {
         let entry = &self.entries[self.entry(id, flow)?];
         let bound = self.fronts[&id].bound.iter().copied();
-        let usable = bound.filter(|s| self.is_usable(*s, tried));
+        let trofs = self.fronts[&id].persistence.is_some_and(|own| own.trofs);
+        let usable = bound.filter(|s| self.is_usable(*s, trofs) && !tried.contains(s));
         let mut able: Vec<_> = match entry.home {
             Home::Own(_) => usable.filter(|s| *s == entry.service).collect(),
             Home::Shared(_) => {
@@ -115,6 +126,7 @@ impl Model {
         let port = self.services[&entry.service].address.port();
         // Stable sorts, the least important first.
         able.sort_by_key(|s| self.services[s].address.port() != port);
+        able.sort_by_key(|s| !self.services[s].enabled);
         able.sort_by_key(|s| *s != entry.service);
         able.sort_by_key(|s| !self.has_room(*s));
         let best = *able.first()?;
@@ -187,8 +199,34 @@ impl Model {
         self.settings.retain(|home, _| homes.contains(home));
     }
 
-    /// Drops entries that have ended.
+    /// Disables a service.
+    pub(super) fn disable(&mut self, id: ServiceId, leave: Leave, now: Instant) {
+        let service = self.services.get_mut(&id).unwrap();
+        let is_out = !service.enabled && service.leaving.is_none();
+        let waits = if leave.graceful {
+            service.active > 0
+        } else {
+            leave.delay.is_some()
+        };
+        service.enabled = false;
+        let end = leave.delay.map(|delay| now + delay);
+        service.leaving = (waits && !is_out).then_some((leave.graceful, end));
+    }
+
+    /// Takes the end of a flow.
+    pub(super) fn close(&mut self, id: ServiceId) {
+        let service = self.services.get_mut(&id).unwrap();
+        service.active -= 1;
+        let is_over = |(graceful, _)| graceful && service.active == 0;
+        service.leaving = service.leaving.filter(|leaving| !is_over(*leaving));
+    }
+
+    /// Drops entries that have ended, and takes out of service whose time has come.
     pub(super) fn pass(&mut self, now: Instant) {
+        for service in self.services.values_mut() {
+            let is_over = |end: Option<Instant>| end.is_some_and(|end| end <= now);
+            service.leaving = service.leaving.filter(|(_, end)| !is_over(*end));
+        }
         let settings = &self.settings;
         self.entries
             .retain(|e| e.used + settings[&e.home].timeout.duration() > now);
@@ -201,8 +239,9 @@ impl Model {
         self.entries.iter().position(is_it)
     }
 
-    fn is_usable(&self, id: ServiceId, tried: &[ServiceId]) -> bool {
-        self.services[&id].enabled && !tried.contains(&id)
+    fn is_usable(&self, id: ServiceId, trofs: bool) -> bool {
+        let service = &self.services[&id];
+        service.enabled || trofs && service.leaving.is_some()
     }
 
     fn has_room(&self, id: ServiceId) -> bool {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sluice_balance::{
-    AddressMask, Change, ChosenBy, CloseReason, Engine, FlowKey, GroupId, Instant, Method, Output,
-    Persistence, PersistenceCursor, PersistenceFilter, PersistenceKey, PersistenceKind,
+    AddressMask, Change, ChosenBy, CloseReason, Engine, FlowKey, GroupId, Instant, Leave, Method,
+    Output, Persistence, PersistenceCursor, PersistenceFilter, PersistenceKey, PersistenceKind,
     PersistenceTimeout, Reservation, ServiceId, ServiceSettings, SkipPersistence, VserverId,
     VserverSettings,
 };
@@ -28,6 +28,7 @@ enum Op {
     },
     Close(Index),
     SetService(Index, bool, Option<u32>),
+    Disable(Index, Leave),
     SetPersistence(Index, Option<Persistence>),
     SetGroup(Persistence),
     Bind(Index, Index),
@@ -74,8 +75,10 @@ fn persistence() -> impl Strategy<Value = Persistence> {
     ]);
     let group = prop::option::of((1..3_u32).prop_map(GroupId));
     let mask = prop::sample::select(vec![([255; 4], 128), ([255, 255, 255, 0], 112)]);
-    (kind, mask, 2..4_u64, skip, group).prop_map(|(kind, (v4, v6), minutes, skip, group)| {
+    let rest = (2..4_u64, any::<bool>());
+    (kind, mask, rest, skip, group).prop_map(|(kind, (v4, v6), (minutes, trofs), skip, group)| {
         Persistence {
+            trofs,
             kind,
             mask: AddressMask::new(Ipv4Addr::from(v4), v6).unwrap(),
             timeout: PersistenceTimeout::new(minutes).unwrap(),
@@ -97,6 +100,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => one().prop_map(Op::Close),
         4 => (one(), prop::bool::weighted(0.7), max_client)
             .prop_map(|(s, enabled, limit)| Op::SetService(s, enabled, limit)),
+        2 => (one(), crate::rig::leave()).prop_map(|(s, leave)| Op::Disable(s, leave)),
         2 => (one(), prop::option::weighted(0.9, persistence()))
             .prop_map(|(v, persistence)| Op::SetPersistence(v, persistence)),
         1 => persistence().prop_map(Op::SetGroup),
@@ -143,6 +147,7 @@ impl World {
             let member = Member {
                 address: SocketAddr::from(([10, 0, 0, number % 3], port)),
                 enabled: true,
+                leaving: None,
                 limit: None,
                 active: 0,
             };
@@ -175,8 +180,15 @@ impl World {
                 let id = self.service(s);
                 let member = self.model.services.get_mut(&id).unwrap();
                 (member.enabled, member.limit) = (*enabled, *limit);
+                member.leaving = member.leaving.filter(|_| !enabled);
                 let settings = settings_of(member);
                 self.apply(Change::SetService(id, settings));
+            }
+            Op::Disable(s, leave) => {
+                self.model.pass(self.now);
+                let id = self.service(s);
+                self.model.disable(id, *leave, self.now);
+                self.apply(Change::DisableService(id, *leave));
             }
             Op::SetPersistence(v, persistence) => self.set(self.vserver(v)?, *persistence),
             Op::SetGroup(persistence) => self.set_group(*persistence),
@@ -234,7 +246,7 @@ impl World {
 
     fn close(&mut self, place: Reservation) {
         let service = place.service();
-        self.model.services.get_mut(&service).unwrap().active -= 1;
+        self.model.close(service);
         self.engine
             .handle_close(place, CloseReason::Finished, self.now);
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use sluice_balance::{CloseReason, HashAlgorithm, Method, RampUnit, TokenRange};
+use sluice_balance::{CloseReason, HashAlgorithm, Leave, Method, RampUnit, TokenRange};
 
 use crate::rig;
 
@@ -11,6 +11,7 @@ pub(super) enum Op {
     AddService,
     RemoveService(Index),
     SetService(Index, bool, bool, Option<u32>),
+    Disable(Index, Leave),
     AddVserver,
     RemoveVserver(Index),
     SetVserver(Index, bool, Method),
@@ -81,6 +82,7 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
         1 => one().prop_map(Op::RemoveService),
         3 => (one(), any::<bool>(), any::<bool>(), limit)
             .prop_map(|(s, enabled, flush, limit)| Op::SetService(s, enabled, flush, limit)),
+        3 => (one(), rig::leave()).prop_map(|(s, leave)| Op::Disable(s, leave)),
         1 => Just(Op::AddVserver),
         1 => one().prop_map(Op::RemoveVserver),
         2 => (one(), prop::bool::weighted(0.8), method())
