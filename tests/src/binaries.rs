@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Returns the path of `sluiced` or `sluice`, of the same profile as the caller.
+/// Returns the path of `sluiced`, `sluice` or `sluice-bench`, of the same profile as the caller.
 ///
 /// # Panics
 /// When the binaries cannot be built.
@@ -13,7 +13,7 @@ pub fn binary(name: &str) -> PathBuf {
     FOLDER.get_or_init(build).join(name)
 }
 
-/// Builds both binaries beside the running executable; a no-op when they are fresh. The
+/// Builds the binaries beside the running executable; a no-op when they are fresh. The
 /// demonstration, which is not run by cargo, takes what stands beside it.
 fn build() -> PathBuf {
     let own = std::env::current_exe().expect("the system knows the running executable");
@@ -29,9 +29,10 @@ fn build() -> PathBuf {
     cargo
         .current_dir(workspace())
         .args(["build", "--quiet", "--locked"]);
-    cargo
-        .args(["-p", "sluiced", "-p", "sluice", "--target-dir"])
-        .arg(target);
+    for package in ["sluiced", "sluice", "sluice-bench"] {
+        cargo.args(["-p", package]);
+    }
+    cargo.arg("--target-dir").arg(target);
     if folder.ends_with("release") {
         cargo.arg("--release");
     }

@@ -27,6 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sluice-dataplane", &["sluice-balance"]),
     ("sluice-command", &[]),
     ("sluice-balance", &[]),
+    ("sluice-bench", &[]),
 ];
 
 fn metadata(args: &[&str]) -> Value {
