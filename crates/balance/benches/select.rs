@@ -201,6 +201,8 @@ fn settings(number: u32) -> ServiceSettings {
         max_client: None,
         max_bandwidth: None,
         hash_id: None,
+        health_monitor: true,
+        monitor_threshold: 0,
         idle: None,
         flush_on_down: false,
     }

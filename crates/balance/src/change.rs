@@ -4,8 +4,8 @@ use core::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{
-    Backup, HashSettings, Leave, Order, Orders, Percent, Persistence, ServiceId, TokenRange,
-    VserverId, Weight,
+    Backup, HashSettings, Leave, MonitorBind, MonitorId, MonitorSettings, Order, Orders, Percent,
+    Persistence, ServiceId, TokenRange, VserverId, Weight,
 };
 
 /// What carries the flows of a service or a virtual server.
@@ -145,6 +145,11 @@ pub struct ServiceSettings {
     pub max_bandwidth: Option<u32>,
     /// What identifies it to the hash methods in place of its address.
     pub hash_id: Option<u64>,
+    /// Whether monitors decide whether it is UP; without them it is UP while it is enabled.
+    pub health_monitor: bool,
+    /// What the weights of the monitors that find it well have to add up to for it to be UP; at 0 all
+    /// of them have to.
+    pub monitor_threshold: u32,
     /// How long the service's side may be silent; `None` is for ever.
     pub idle: Option<Duration>,
     /// Whether going down ends the connections.
@@ -220,6 +225,19 @@ pub enum Change {
     SetWeight(Bind),
     /// A service leaves a virtual server.
     Unbind(VserverId, ServiceId),
+    /// A monitor now exists.
+    AddMonitor(MonitorId, MonitorSettings),
+    /// A monitor has these settings from now on, or probes in another way. What it has found stays; a
+    /// service that it has found DOWN is probed at once.
+    SetMonitor(MonitorId, MonitorSettings),
+    /// A monitor, unbound everywhere before, is gone.
+    RemoveMonitor(MonitorId),
+    /// A monitor probes a service from now on, and is last in bind order.
+    BindMonitor(MonitorBind),
+    /// A monitor of a service has this weight and these states from now on.
+    SetMonitorBinding(MonitorBind),
+    /// A monitor leaves a service.
+    UnbindMonitor(ServiceId, MonitorId),
     /// All virtual servers together may have this many persistence entries. Those that exist stay.
     SetPersistenceLimit(u32),
     /// After a change, a virtual server whose method compares a number gives out so many requests

@@ -8,6 +8,14 @@ pub struct ServiceId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VserverId(pub u32);
 
+/// A monitor, by the number the configuration gave it. Never used again after removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MonitorId(pub u32);
+
+/// One probe, by the number the engine gave it. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProbeId(pub u64);
+
 /// The share of a service relative to the others of its virtual server.
 ///
 /// Units: 1–100, default 1.

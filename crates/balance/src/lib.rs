@@ -47,6 +47,8 @@
 //!         max_client: None,
 //!         max_bandwidth: None,
 //!         hash_id: None,
+//!         health_monitor: true,
+//!         monitor_threshold: 0,
 //!         idle: None,
 //!         flush_on_down: false,
 //!     };
@@ -85,7 +87,8 @@
 //! # States
 //!
 //! ```text
-//! service   enabled:  UP            (until monitors say otherwise)
+//! service   enabled:  UP without monitors that decide; else what they say, and UNKNOWN before
+//!                     they have said it the first time
 //!           disabled: OUT OF SERVICE, by way of GOING OUT OF SERVICE if it is told to wait
 //! vserver   disabled: OUT OF SERVICE
 //!           enabled:  UP while a bound service is UP, and as much of the bound weight as its
@@ -134,8 +137,10 @@
 //!
 //! # Monitors
 //!
-//! [`Engine::handle_monitor_response`] and [`Engine::handle_load`] hand in what monitors measure, for
-//! the methods that compare it.
+//! Monitors that are bound to services decide by probes whether these are UP. [`Output::StartProbe`]
+//! asks for one, [`Engine::handle_probe`] hands in how it ended. When probes start is decided here; what
+//! they send and expect is known outside. What they measure is what LRTM and CUSTOMLOAD compare;
+//! [`Engine::handle_monitor_response`] and [`Engine::handle_load`] hand in the same from elsewhere.
 //!
 //! # Why there
 //!
@@ -144,7 +149,8 @@
 //!
 //! # Where things are
 //!
-//! `engine` ties all together; `service` and `vserver` are the objects; `method` has a small file
+//! `engine` ties all together; `service` and `vserver` are the objects; `monitor` says which probes are
+//! due and what a service is by what they find; `method` has a small file
 //! per method; `drain` is how one service goes out of service; `ramp` is the slow start of one bound service; `hash` is what never changes: how
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
 //! service; `token` is what a client says of itself; `answers` is the record of one service,
@@ -165,6 +171,7 @@ mod hash;
 mod health;
 mod ids;
 mod method;
+mod monitor;
 mod monitored;
 mod order;
 mod output;
@@ -195,7 +202,8 @@ pub use explain::{
 pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, Selection};
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub use health::{Percent, PercentError};
-pub use ids::{ServiceId, VserverId, Weight, WeightError};
+pub use ids::{MonitorId, ProbeId, ServiceId, VserverId, Weight, WeightError};
+pub use monitor::{MonitorBind, MonitorSettings, ProbeResult};
 pub use order::{Order, OrderError, Orders};
 pub use output::{CloseFlows, Output};
 pub use persistence::{
@@ -204,8 +212,8 @@ pub use persistence::{
     PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
 pub use snapshot::{
-    BindingStatus, DrainStatus, RampStatus, ServiceStatus, Snapshot, StartupReason, StartupStatus,
-    State, VserverStatus,
+    BindingStatus, DrainStatus, LastProbe, MonitorStatus, RampStatus, ServiceStatus, Snapshot,
+    StartupReason, StartupStatus, State, StateReason, VserverStatus,
 };
 pub use time::Instant;
 pub use token::{Token, TokenRange, TokenRangeError};

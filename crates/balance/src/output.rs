@@ -2,7 +2,7 @@
 
 use core::net::SocketAddr;
 
-use crate::{Instant, Protocol, Reservation, ServiceId, State, VserverId};
+use crate::{Instant, MonitorId, ProbeId, Protocol, Reservation, ServiceId, State, VserverId};
 
 /// Which flows to end or to move; a `None` matches all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,19 @@ pub enum Output {
     ServiceState(ServiceId, State, Instant),
     /// A virtual server changed state.
     VserverState(VserverId, State, Instant),
+    /// Start a probe and tell [`Engine::handle_probe`](crate::Engine::handle_probe) how it ended.
+    StartProbe {
+        /// The number to tell it by.
+        probe: ProbeId,
+        /// Which service.
+        service: ServiceId,
+        /// By which monitor.
+        monitor: MonitorId,
+        /// When it is too late to tell: the probe has failed.
+        deadline: Instant,
+    },
+    /// Give up a probe: nobody waits for its end any more.
+    CancelProbe(ProbeId),
     /// There are as many persistence entries as there may be: from now on clients that have none are
     /// balanced without one. Said again after the number has been an eighth below the limit.
     PersistenceFull {

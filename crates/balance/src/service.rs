@@ -10,12 +10,13 @@ use crate::answers::Answers;
 use crate::drain::Drain;
 use crate::fading::Moment;
 use crate::hash::Identity;
+use crate::monitor::Measured;
 use crate::monitored::MonitorValues;
 use crate::rate::{Rates, Recent, Totals, exceeds};
 use crate::window::{Traffic, Window};
 use crate::{
     CloseReason, Counters, Instant, Protocol, ServiceId, ServiceSettings, ServiceStatus, State,
-    VserverId,
+    StateReason, VserverId,
 };
 
 /// All that the core keeps of a service.
@@ -33,7 +34,14 @@ pub(crate) struct Service {
     pub(crate) bound_by: Vec<VserverId>,
     /// Set while the operator has it go out of service. Rare, and larger than all the rest.
     pub(crate) drain: Option<Box<Drain>>,
+    /// What its monitors say; none if none decides.
+    pub(crate) verdict: Option<State>,
+    /// What its monitors have measured, as last handed on.
+    pub(crate) measured: Measured,
+    /// Whether it was there at the start, and has been UNKNOWN ever since.
+    pub(crate) is_from_start: bool,
     since: Instant,
+    reason: StateReason,
     failures: Failures,
     rates: Rates,
 }
@@ -63,7 +71,11 @@ impl Service {
             hits: 0,
             bound_by: Vec::new(),
             drain: None,
+            verdict: None,
+            measured: Measured::default(),
+            is_from_start: false,
             since: now,
+            reason: StateReason::Operator,
             failures: Failures::default(),
             rates: Rates::new(),
         }
@@ -109,17 +121,48 @@ impl Service {
             .stands_behind(|| self.counters.bytes_out(), now)
     }
 
-    /// Brings the state in line with settings and drain; returns the former one if it changed.
-    pub(crate) fn update_state(&mut self, now: Instant) -> Option<State> {
-        let state = state_of(&self.settings, self.drain.is_some());
+    /// Brings the state in line with settings, drain and monitors; returns the former one if it changed.
+    /// `keeps` says whether it stays UP or DOWN while the monitors do not know.
+    pub(crate) fn update_state(
+        &mut self,
+        reason: StateReason,
+        keeps: bool,
+        now: Instant,
+    ) -> Option<State> {
+        let state = self.state_to_be(keeps && self.since < now);
         if state == self.state {
             return None;
         }
+        self.is_from_start = false;
+        self.reason = reason;
         if state == State::Up {
             self.answers.forgive();
         }
         self.since = now;
         Some(std::mem::replace(&mut self.state, state))
+    }
+
+    /// Returns the state that settings, drain and monitors say it has.
+    pub(crate) fn state_to_be(&self, keeps: bool) -> State {
+        let own = state_of(&self.settings, self.drain.is_some());
+        let verdict = self.verdict.filter(|_| self.settings.health_monitor);
+        let state = match (own, verdict) {
+            (State::Up, Some(verdict)) => verdict,
+            (State::GoingOutOfService, Some(State::Down | State::DownWhenGoingOutOfService)) => {
+                State::DownWhenGoingOutOfService
+            }
+            (own, _) => own,
+        };
+        match (state, self.state) {
+            (State::Unknown, State::Up | State::Down) if keeps => self.state,
+            (state, _) => state,
+        }
+    }
+
+    /// Whether its monitors are to probe it.
+    pub(crate) fn wants_probes(&self) -> bool {
+        let own = state_of(&self.settings, self.drain.is_some());
+        self.settings.health_monitor && own != State::OutOfService
     }
 
     /// Counts the end of a flow.
@@ -167,6 +210,7 @@ impl Service {
                 .drain
                 .as_ref()
                 .map(|drain| drain.status(self.active, now)),
+            reason: self.reason,
             active: self.active,
             hits: self.hits,
             hits_per_s: per_second.hits,
@@ -187,6 +231,7 @@ impl Service {
             longest_wait: waiting.map(|since| now.duration_since(since)),
             recent_failures: self.answers.recent_failures(Moment::of(now)),
             stands_behind: self.stands_behind(now),
+            monitors: Vec::new(),
         }
     }
 
@@ -199,7 +244,7 @@ impl Service {
     }
 }
 
-/// Until a monitor says otherwise, an enabled service is UP.
+/// An enabled service is UP, its monitors apart.
 fn state_of(settings: &ServiceSettings, drains: bool) -> State {
     match (settings.enabled, drains) {
         (true, _) => State::Up,

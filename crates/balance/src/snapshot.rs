@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Instant, Order, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
+use crate::{Instant, MonitorId, Order, PersistenceStatus, RampUnit, ServiceId, VserverId, Weight};
 
 /// The state of a service or a virtual server; a virtual server has the first, second or fourth.
 ///
@@ -43,6 +43,8 @@ pub struct ServiceStatus {
     pub since: Instant,
     /// How it goes out of service, while the operator has it go.
     pub drain: Option<DrainStatus>,
+    /// Who put it into this state.
+    pub reason: StateReason,
     /// Flows now.
     pub active: u64,
     /// Flows ever given to it.
@@ -84,6 +86,61 @@ pub struct ServiceStatus {
     /// Whether it stands behind all others where traffic is compared, because it takes in and gives
     /// nothing back.
     pub stands_behind: bool,
+    /// Its monitors in bind order.
+    pub monitors: Vec<MonitorStatus>,
+}
+
+/// Who put a service into its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateReason {
+    /// The operator: a command, whether it named the service, its server or its monitors.
+    Operator,
+    /// A monitor, by what it found.
+    Monitor(MonitorId),
+}
+
+/// One monitor of one service at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonitorStatus {
+    /// The monitor.
+    pub monitor: MonitorId,
+    /// What it has found since it last began to probe: UNKNOWN, UP, DOWN or GOING OUT OF SERVICE.
+    pub state: State,
+    /// Whether it is enabled for this service.
+    pub enabled: bool,
+    /// Whether it probes: it and the service are enabled too.
+    pub is_probed: bool,
+    /// What it adds to the sum that the monitor threshold asks for.
+    pub weight: Weight,
+    /// Whether it only reports.
+    pub passive: bool,
+    /// Probes ever started.
+    pub probes: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Those that failed since the last one that did not.
+    pub failed_in_a_row: u64,
+    /// How the last probe ended that has.
+    pub last: Option<LastProbe>,
+    /// How long the last answer took that was as it should be.
+    pub response_time: Option<Duration>,
+    /// How long answers take, the last ones together; what came too late counts with its limit.
+    pub learned_time: Option<Duration>,
+    /// The load that the last answer reported.
+    pub load: Option<u64>,
+    /// When the next probe starts; none while one is under way.
+    pub next: Option<Instant>,
+}
+
+/// How a probe ended, and when; one of a reversed monitor the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastProbe {
+    /// The service answered as it should.
+    Passed(Instant),
+    /// It did not, or not in time.
+    Failed(Instant),
+    /// It answered that it goes out of service.
+    OutOfService(Instant),
 }
 
 /// How a service goes out of service, at one moment.

@@ -163,6 +163,9 @@ impl Service {
             max_client: max_client.ok().filter(|most| *most > 0),
             max_bandwidth: max_bandwidth.ok().filter(|most| *most > 0),
             hash_id: self.settings.own_number(Key::HashId),
+            // No monitor can be bound yet.
+            health_monitor: true,
+            monitor_threshold: 0,
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),
         }

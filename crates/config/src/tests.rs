@@ -69,6 +69,8 @@ fn tcp_service(address: &str) -> ServiceSettings {
         max_client: None,
         max_bandwidth: None,
         hash_id: None,
+        health_monitor: true,
+        monitor_threshold: 0,
         idle: Some(std::time::Duration::from_secs(9000)),
         flush_on_down: true,
     }

@@ -242,6 +242,12 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::SetWeight(_)
             | Change::Unbind(..)
             | Change::EnableVserver(_)
+            | Change::AddMonitor(..)
+            | Change::SetMonitor(..)
+            | Change::RemoveMonitor(_)
+            | Change::BindMonitor(_)
+            | Change::SetMonitorBinding(_)
+            | Change::UnbindMonitor(..)
             | Change::SetPersistenceLimit(_)
             | Change::SetStartupFactor(_) => {}
         }

@@ -238,6 +238,10 @@ impl Dataplane {
                         "virtual server has changed state"
                     );
                 }
+                // Nobody probes yet, and nobody can bind a monitor.
+                Output::StartProbe { probe, .. } | Output::CancelProbe(probe) => {
+                    tracing::debug!(probe = probe.0, ?output, "no prober");
+                }
                 Output::PersistenceFull { limit, .. } => {
                     tracing::warn!(
                         limit,

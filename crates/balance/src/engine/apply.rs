@@ -9,8 +9,24 @@ use crate::service::{Service, ends_flows};
 use crate::vserver::{Binding, Vserver};
 use crate::{
     Bind, Change, CloseFlows, Instant, Output, Protocol, ServiceId, ServiceSettings, StartupReason,
-    State, VserverId, VserverSettings,
+    State, StateReason, VserverId, VserverSettings,
 };
+
+/// Why the state of a service is looked at again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cause {
+    pub(super) reason: StateReason,
+    /// Whether what is known of it still holds: it stays UP or DOWN while its monitors do not know.
+    pub(super) keeps: bool,
+}
+
+impl Cause {
+    /// The operator has changed something.
+    pub(super) fn operator(keeps: bool) -> Self {
+        let reason = StateReason::Operator;
+        Self { reason, keeps }
+    }
+}
 
 impl Engine {
     /// Takes one step of a configuration change into effect.
@@ -36,6 +52,14 @@ impl Engine {
             Change::Bind(bind) => self.bind(bind, now),
             Change::SetWeight(bind) => self.set_weight(bind, now),
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
+            Change::AddMonitor(id, settings) => self.monitors.add(*id, *settings),
+            Change::SetMonitor(id, settings) => self.set_monitor(*id, settings, now),
+            Change::RemoveMonitor(id) => self.monitors.remove(*id),
+            Change::BindMonitor(bind) => self.bind_monitor(bind, now),
+            Change::SetMonitorBinding(bind) => self.set_monitor_binding(bind, now),
+            Change::UnbindMonitor(service, monitor) => {
+                self.unbind_monitor(*service, *monitor, now);
+            }
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
             Change::SetStartupFactor(factor) => self.set_startup_factor(*factor),
         }
@@ -66,7 +90,8 @@ impl Engine {
         if settings.enabled {
             self.cancel_drain(id);
         }
-        self.settle_service(id, now);
+        self.restart_probes(id, moved, now);
+        self.settle_service(id, Cause::operator(self.is_booted && !moved), now);
         // A TCP connection to the former address ends by itself; a UDP flow would go on there.
         if moved && settings.protocol == Protocol::Udp {
             self.close_flows(None, Some(id));
@@ -75,6 +100,7 @@ impl Engine {
 
     fn remove_service(&mut self, id: ServiceId) {
         self.cancel_drain(id);
+        self.monitors.unbind_all(id, &mut self.outputs);
         let service = self.services.remove(id).expect(PLANNED);
         assert!(service.bound_by.is_empty(), "service {} is bound", id.0);
         self.close_flows(None, Some(id));

@@ -9,6 +9,7 @@
 //! Owns the deadlines. Invariant: `drains` has the deadline of each service whose drain has one.
 
 use super::Engine;
+use super::apply::Cause;
 use crate::drain::{Drain, Leave};
 use crate::service::{ends_flows, spares_flows};
 use crate::{CloseFlows, Instant, Output, Protocol, ServiceId, State, VserverId};
@@ -22,7 +23,8 @@ impl Engine {
         let is_out = service.state == State::OutOfService;
         let drain = (!is_out).then(|| Drain::begin(leave, service.active, now));
         self.set_drain(id, drain.flatten());
-        self.settle_service(id, now);
+        self.restart_probes(id, false, now);
+        self.settle_service(id, Cause::operator(true), now);
     }
 
     /// Ends the drain of a service, if there is one: it was enabled, or is gone.
@@ -47,13 +49,16 @@ impl Engine {
     #[cold]
     pub(super) fn end_drain(&mut self, id: ServiceId, at: Instant) {
         self.set_drain(id, None);
-        self.settle_service(id, at);
+        self.restart_probes(id, false, at);
+        self.settle_service(id, Cause::operator(true), at);
     }
 
     /// Brings the state of a service up to date, with what follows from a change of it.
-    pub(super) fn settle_service(&mut self, id: ServiceId, now: Instant) {
+    pub(super) fn settle_service(&mut self, id: ServiceId, cause: Cause, now: Instant) {
+        let Cause { reason, keeps } = cause;
         let service = self.services.get_mut(id).expect(PLANNED);
-        let Some(former) = service.update_state(now) else {
+        let is_new = !service.is_from_start;
+        let Some(former) = service.update_state(reason, keeps, now) else {
             return;
         };
         let (state, protocol) = (service.state, service.settings.protocol);
@@ -64,7 +69,9 @@ impl Engine {
             self.close_flows(None, Some(id));
         }
         for vserver in &bound_by {
-            self.update_ramp(*vserver, id, state, now);
+            if is_new || state != State::Up {
+                self.update_ramp(*vserver, id, state, now);
+            }
             self.update_vserver(*vserver, now);
         }
         if spares_flows(former) {

@@ -11,6 +11,7 @@ mod drain;
 mod explain;
 mod keep;
 mod monitored;
+mod monitors;
 mod status;
 mod sticky;
 
@@ -20,6 +21,7 @@ use chain::Served;
 
 use crate::dice::Dice;
 use crate::method::Candidate;
+use crate::monitor::Monitors;
 use crate::persistence::Tables;
 use crate::rate::{RATE_SLOTS, RATE_SPAN, RATE_STEP, RECENT_SPAN, Recent};
 use crate::services::{Services, Slot};
@@ -28,7 +30,8 @@ use crate::vserver::{Index, Indexing, Question, Thresholds, Vserver};
 use crate::waiting::Flows;
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
-    CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, VserverId,
+    CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, State,
+    VserverId,
 };
 
 /// All balancing state of the process.
@@ -39,8 +42,9 @@ use crate::{
 ///
 /// The queue of outputs is bounded by its reader: [`Engine::apply`] adds to it, a few entries for each
 /// object that changed, and whoever applies a change drains it afterwards; a service that was going out of
-/// service adds a few once it is out; [`Engine::select`] adds one when the persistence entries have
-/// reached their limit, and then no more until many are gone.
+/// service adds a few once it is out, and so do a probe that ends and a time-out, which does a bounded
+/// number of things a call; [`Engine::select`] adds one when the persistence entries have reached their
+/// limit, and then no more until many are gone.
 #[derive(Debug)]
 pub struct Engine {
     now: Instant,
@@ -55,6 +59,9 @@ pub struct Engine {
     /// Bindings ever made.
     binding_serial: u64,
     flows: Flows,
+    monitors: Monitors,
+    /// Whether the configuration of the start is loaded.
+    is_booted: bool,
     dice: Dice,
     indexing: Indexing,
     /// Requests per service that are given out in turn after a change; 0 is off.
@@ -85,6 +92,8 @@ impl Engine {
             drains: BTreeSet::new(),
             binding_serial: 0,
             flows: Flows::default(),
+            monitors: Monitors::default(),
+            is_booted: false,
             dice: Dice::new(seed),
             indexing: Indexing::default(),
             startup_factor: 0,
@@ -217,21 +226,30 @@ impl Engine {
     /// For the daemon, once it has loaded its configuration at the start: a restart finds services
     /// that already run, and must not bring all of them in slowly. What is bound, enabled or comes
     /// UP later is new.
+    ///
+    /// A service that its monitors have not found UP or DOWN yet is not new either when they do. From
+    /// now on, one that is UP stays so while a monitor that it gets does not know.
     pub fn handle_booted(&mut self, now: Instant) {
         self.advance(now);
+        self.is_booted = true;
+        for service in self.services.all_mut() {
+            service.is_from_start = service.state == State::Unknown;
+        }
         for vserver in self.vservers.values_mut() {
             vserver.end_ramps(&self.services);
         }
     }
 
-    /// Does what is due at `now`: samples the traffic windows, takes services out of service, and frees the places of persistence
-    /// entries that have ended, a bounded number per call.
+    /// Does what is due at `now`: samples the traffic windows, takes services out of service, starts and
+    /// ends probes, and frees the places of persistence entries that have ended, a bounded number of the
+    /// last two per call.
     ///
     /// Slow starts need no deadline: whatever asks for them (a choice, a change, a status) first
     /// goes through the time that has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.advance(now);
         self.persistence.handle_timeout(now);
+        self.handle_probes_due(now);
     }
 
     /// Returns when `handle_timeout` wants to be called next; never without services and entries.
@@ -239,7 +257,9 @@ impl Engine {
         let windows = (!self.services.is_empty()).then(|| self.window_times.due());
         let entries = self.persistence.due(self.now);
         let drains = self.drains.first().map(|(deadline, _)| *deadline);
-        windows.into_iter().chain(entries).chain(drains).min()
+        let probes = self.monitors.poll_timeout();
+        let due = windows.into_iter().chain(entries).chain(drains);
+        due.chain(probes).min()
     }
 
     /// Returns the next thing to do, in the order it came up.

@@ -16,7 +16,8 @@ impl Engine {
         time: Option<Duration>,
         now: Instant,
     ) {
-        self.note_values(service, |values| values.set_time(time), now);
+        self.advance(now);
+        self.note_values(service, |values| values.set_time(time));
     }
 
     /// Notes the load that a service reports; none if no monitor is active any more.
@@ -24,16 +25,12 @@ impl Engine {
     /// CUSTOMLOAD compares it. While a service that is UP has none, its virtual servers of that method
     /// serve in turn. A service that is gone is left out.
     pub fn handle_load(&mut self, service: ServiceId, load: Option<u64>, now: Instant) {
-        self.note_values(service, |values| values.set_load(load), now);
+        self.advance(now);
+        self.note_values(service, |values| values.set_load(load));
     }
 
-    fn note_values(
-        &mut self,
-        id: ServiceId,
-        change: impl FnOnce(&mut MonitorValues),
-        now: Instant,
-    ) {
-        self.advance(now);
+    /// Changes the values of a service, wherever they are compared.
+    pub(super) fn note_values(&mut self, id: ServiceId, change: impl FnOnce(&mut MonitorValues)) {
         let Some(slot) = self.services.slot(id) else {
             return;
         };

@@ -43,13 +43,11 @@ impl Engine {
     fn show_service(&self, id: ServiceId, service: &Service) -> ServiceStatus {
         let window = self.window_times.base_slot();
         let rate = self.rate_times.base_slot();
-        service.status(
-            id,
-            self.now,
-            window,
-            rate,
-            self.rate_times.base_age(self.now),
-        )
+        let age = self.rate_times.base_age(self.now);
+        ServiceStatus {
+            monitors: self.monitors.status(id),
+            ..service.status(id, self.now, window, rate, age)
+        }
     }
 
     fn show_vserver(&self, id: VserverId, vserver: &Vserver) -> VserverStatus {

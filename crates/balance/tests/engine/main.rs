@@ -11,6 +11,7 @@ mod differential;
 mod drain;
 mod explain;
 mod hashing;
+mod health;
 mod index;
 mod lifecycle;
 mod limits;

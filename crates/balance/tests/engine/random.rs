@@ -209,6 +209,8 @@ impl World {
                 | Output::CloseListener(_)
                 | Output::CloseFlows(_)
                 | Output::MoveFlows(_)
+                | Output::StartProbe { .. }
+                | Output::CancelProbe(_)
                 | Output::PersistenceFull { .. } => {}
             }
             self.trace.push(format!("{output:?}"));

@@ -50,6 +50,12 @@ impl Told {
                 *known = settings;
             }
             Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
+            change @ (Change::AddMonitor(..)
+            | Change::SetMonitor(..)
+            | Change::RemoveMonitor(_)
+            | Change::BindMonitor(_)
+            | Change::SetMonitorBinding(_)
+            | Change::UnbindMonitor(..)) => panic!("no command makes {change:?}"),
             Change::EnableVserver(id) => assert!(self.vservers.contains_key(&id)),
             Change::SetPersistenceLimit(sessions) => {
                 assert_ne!(self.sessions, sessions);

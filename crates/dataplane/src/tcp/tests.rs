@@ -166,6 +166,8 @@ fn add(address: SocketAddr, number: u32) -> [Change; 2] {
         max_client: None,
         max_bandwidth: None,
         hash_id: None,
+        health_monitor: true,
+        monitor_threshold: 0,
         idle: None,
         flush_on_down: true,
     };

@@ -88,6 +88,8 @@ impl Rig {
                 max_client: None,
                 max_bandwidth: None,
                 hash_id: None,
+                health_monitor: true,
+                monitor_threshold: 0,
                 idle: service_idle.map(Duration::from_millis),
                 flush_on_down: true,
             };

@@ -243,6 +243,8 @@ pub(crate) fn service_settings(address: SocketAddr, idle: Idle) -> ServiceSettin
         max_client: None,
         max_bandwidth: None,
         hash_id: None,
+        health_monitor: true,
+        monitor_threshold: 0,
         idle: idle.service,
         flush_on_down: false,
     }

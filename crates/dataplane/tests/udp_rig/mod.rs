@@ -204,6 +204,8 @@ impl Rig {
             max_client: None,
             max_bandwidth: None,
             hash_id: None,
+            health_monitor: true,
+            monitor_threshold: 0,
             idle: self.idle,
             flush_on_down: true,
         }

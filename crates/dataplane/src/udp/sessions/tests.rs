@@ -36,6 +36,8 @@ fn selection() -> Selection {
                 max_client: None,
                 max_bandwidth: None,
                 hash_id: None,
+                health_monitor: true,
+                monitor_threshold: 0,
                 idle: None,
                 flush_on_down: true,
             },
