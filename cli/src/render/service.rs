@@ -48,11 +48,14 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             seconds("Server: ", "svrTimeout"),
         ],
         vec![part("Client IP: ", "cip")],
+        vec![part("Cacheable: ", "cacheable")],
         vec![part("SP: ", "sp")],
         vec![part("Down state flush: ", "downStateFlush")],
         vec![part("Hash Id: ", "hashId")],
         vec![comment(&row.settings)],
         vec![part("Appflow logging: ", "appflowLog")],
+        vec![part("Process Local: ", "processLocal")],
+        vec![part("Traffic Domain: ", "td")],
     ]
 }
 

@@ -2,6 +2,7 @@
 
 mod chains;
 mod explain;
+mod options;
 mod persistence;
 mod statistics;
 

@@ -29,6 +29,11 @@ pub(crate) fn push(text: &mut String, head: &str, row: &VserverRow, zone: &TimeZ
 fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
     let settings = &row.settings;
     let line = |label: &str, key: &str| vec![option(settings, label, key)];
+    let asks_names = matches!(row.service_type.as_str(), "DNS" | "DNS_TCP");
+    let for_names = |label: &str, key: &str| {
+        let line = option(settings, label, key);
+        vec![line.filter(|_| asks_names)]
+    };
     vec![
         vec![Some(format!("State: {}", row.state))],
         vec![Some(format!(
@@ -58,7 +63,9 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         method(row),
         startup(row),
         hashed(settings),
-        vec![Some("Mode: IP".to_owned())],
+        vec![Some(
+            option(settings, "Mode: ", "m").unwrap_or_else(|| "Mode: IP".to_owned()),
+        )],
         persistence(settings),
         vec![
             row.group
@@ -68,11 +75,25 @@ fn lines(row: &VserverRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
         line("Backup: ", "backupVServer"),
         spillover(settings),
         vec![health_threshold(settings)],
-        line("Connection Failover: ", "connFailover"),
+        vec![connection_failover(row)],
         line("L2Conn: ", "l2Conn"),
         line("Skip Persistency: ", "skippersistency"),
+        vec![listen_policy(settings)],
+        line("IcmpResponse: ", "icmpVsrResponse"),
+        line("RHIstate: ", "RHIstate"),
         vec![slow_start(settings)],
+        line("Mac mode Retain Vlan: ", "macmodeRetainvlan"),
+        line("DBS_LB: ", "dbsLb"),
+        for_names("DNS64 Synthesis: ", "dns64"),
+        for_names("Bypass AAAA: ", "bypassAAAA"),
+        for_names("Recursion Available: ", "RecursionAvailable"),
+        line("Process Local: ", "processLocal"),
+        line("Traffic Domain: ", "td"),
         line("TROFS Persistence honored: ", "trofsPersistence"),
+        line(
+            "Retain Connections on Cluster: ",
+            "retainConnectionsOnCluster",
+        ),
         line("Order Sequence: ", "toggleOrder"),
         vec![order_threshold(settings)],
         vec![active_order(row)],
@@ -83,6 +104,24 @@ fn effective_state(row: &VserverRow) -> String {
     let has_address = row.address != "0.0.0.0";
     let arp = if has_address { "" } else { "  ARP:DISABLED" };
     format!("Effective State: {}{arp}", row.effective_state)
+}
+
+/// The device has the line for what is not of the web and not of names.
+fn connection_failover(row: &VserverRow) -> Option<String> {
+    let line = option(&row.settings, "Connection Failover: ", "connfailover");
+    line.filter(|_| {
+        !matches!(
+            row.service_type.as_str(),
+            "HTTP" | "SSL" | "DNS" | "DNS_TCP"
+        )
+    })
+}
+
+/// The device saves `None` and shows `NONE`.
+fn listen_policy(settings: &BTreeMap<String, String>) -> Option<String> {
+    let policy = settings.get("Listenpolicy")?;
+    let policy = if policy == "None" { "NONE" } else { policy };
+    Some(format!("Listen Policy: {policy}"))
 }
 
 /// The lines on what is held down, spills over and has thresholds are our own.
@@ -185,26 +224,39 @@ fn hashed(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
     }
 }
 
-/// The mask length for IPv6 is our own part, printed when it is not that of whole addresses.
+/// The mask length for IPv6 is our own part, printed when it is not that of whole addresses. A kind that
+/// is not here has its backup in the place of a mask.
 pub(crate) fn persistence(settings: &BTreeMap<String, String>) -> Vec<Option<String>> {
-    let kind = option(settings, "Persistence: ", "persistenceType");
-    if settings
-        .get("persistenceType")
-        .is_none_or(|kind| kind == "NONE")
-    {
-        return vec![kind];
-    }
-    let v6 = option(settings, "Persistence v6MaskLength: ", "v6persistmasklen");
-    vec![
-        kind,
-        option(settings, "Persistence Mask: ", "persistMask"),
-        v6.filter(|_| {
-            settings
+    let part = |label: &str, key: &str| option(settings, label, key);
+    let minutes = |label: &str, key: &str| part(label, key).map(|part| part + " min");
+    let kind = part("Persistence: ", "persistenceType");
+    match settings.get("persistenceType").map(String::as_str) {
+        None | Some("NONE") => vec![kind],
+        Some("SOURCEIP" | "DESTIP" | "SRCIPDESTIP") => {
+            let v6 = part("Persistence v6MaskLength: ", "v6persistmasklen");
+            let is_whole = settings
                 .get("v6persistmasklen")
-                .is_some_and(|length| length != "128")
-        }),
-        option(settings, "Persistence Timeout: ", "timeout").map(|part| part + " min"),
-    ]
+                .is_none_or(|length| length == "128");
+            vec![
+                kind,
+                part("Persistence Mask: ", "persistMask"),
+                v6.filter(|_| !is_whole),
+                minutes("Persistence Timeout: ", "timeout"),
+            ]
+        }
+        Some(_) => {
+            let backup = settings.get("persistenceBackup");
+            let is_set = backup.is_some_and(|backup| backup != "NONE");
+            let backup_timeout =
+                minutes("Backup Persistence Timeout: ", "backupPersistenceTimeout");
+            vec![
+                kind,
+                minutes("Persistence Timeout: ", "timeout"),
+                part("Persistence Backup: ", "persistenceBackup"),
+                backup_timeout.filter(|_| is_set),
+            ]
+        }
+    }
 }
 
 /// The unit is a setting of its own; where it is not, it is the second word of the rate.

@@ -84,6 +84,7 @@ pub const ALL: &[Code] = &[
     SERVER_EXISTS,
     INVALID_WEIGHT,
     NO_SUCH_LB_VSERVER,
+    PERSISTENCE_TIMEOUT,
     NOT_AUTHORIZED,
     BACKUP_IN_CHAIN,
     ARGUMENT_REPEATED,
@@ -297,6 +298,12 @@ pub const SERVER_EXISTS: Code = code(1335, "Server already exists", Exists);
 pub const INVALID_WEIGHT: Code = code(1363, "Invalid weight value", Value);
 /// 1367
 pub const NO_SUCH_LB_VSERVER: Code = code(1367, "No such LB vserver exists", Missing);
+/// 2136
+pub const PERSISTENCE_TIMEOUT: Code = code(
+    2136,
+    "Timeout value out of range; enter a value between 2 minutes and 1440 minutes",
+    Value,
+);
 /// 2138
 pub const NOT_AUTHORIZED: Code = code(2138, "Not authorized to execute this command", System);
 /// 2144

@@ -18,7 +18,7 @@ pub fn foreign(line: &str) -> Option<String> {
         return None;
     }
     let (first, second) = (words.next()?, words.next().unwrap_or_default());
-    let found = noun(first, second)?;
+    let found = noun(first, second).or_else(|| policy_of_vserver(verb, first, second, words))?;
     // What the table knows by now is not foreign any more.
     parse(line).is_err().then_some(found)
 }
@@ -45,6 +45,20 @@ fn noun(first: &str, second: &str) -> Option<String> {
     };
     let object = of(objects, second)?;
     Some(format!("{} {object}", first.to_ascii_lowercase()))
+}
+
+/// What is bound to a virtual server that looks into what clients send; services are balanced the same
+/// without it.
+fn policy_of_vserver<'a>(
+    verb: &str,
+    first: &str,
+    second: &str,
+    mut rest: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let binds = is_in(&["bind", "unbind"], verb) && is_in(&["lb"], first);
+    let option = rest.find(|word| is_in(&["-policyName", "-analyticsProfile"], word))?;
+    let option = option.trim_start_matches('-');
+    (binds && is_in(&["vserver"], second)).then(|| format!("lb vserver {option}"))
 }
 
 fn is_in(list: &[&str], word: &str) -> bool {
@@ -280,6 +294,14 @@ mod tests {
             ("set rsskeytype -rsstype ASYMMETRIC", "rsskeytype"),
             ("set snmp alarm CPU", "snmp alarm"),
             ("bind cmp global p", "cmp global"),
+            (
+                "bind lb vserver \"v 1\" -policyName p -priority 100 -type REQUEST",
+                "lb vserver policyName",
+            ),
+            (
+                "Bind LB vserver v -analyticsProfile a",
+                "lb vserver analyticsProfile",
+            ),
         ] {
             let found = foreign(line).unwrap_or_default();
             assert!(found.eq_ignore_ascii_case(noun), "{line}: {found}");
@@ -296,6 +318,9 @@ mod tests {
             "add lb vserver v1 TCP",
             "add lb vserver v1 NONSENSE",
             "set lb vserver v1",
+            "set lb vserver v1 -policyName p",
+            "bind lb vserver v1",
+            "bind lb group g -policyName p",
             "save ns config",
             "show ssl vserver",
             "frobnicate cs vserver",

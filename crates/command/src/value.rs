@@ -341,7 +341,7 @@ fn read_choice(
 /// Returns the values in words; a list that fills the screen only by its length.
 fn offered(choices: &Choices, kind: Kind) -> String {
     match choices.allowed.len() {
-        0..=16 => allowed(kind),
+        0..=24 => allowed(kind),
         many => format!("one of {many} words, which ? lists in its place"),
     }
 }

@@ -28,20 +28,46 @@ pub(crate) fn method(settings: &Settings) -> Method {
         Some("DESTINATIONIPHASH") => Method::DestinationIpHash,
         Some("SRCIPDESTIPHASH") => Method::SrcIpDestIpHash,
         Some("SRCIPSRCPORTHASH") => Method::SrcIpSrcPortHash,
-        Some(TOKEN) => Method::Token(token_range(settings)),
+        Some(TOKEN) => token_range(settings).map_or_else(|| stand_in(settings), Method::Token),
         Some("RANDOM") => Method::Random,
         Some("LEASTCONNECTION") | None => Method::LeastConnection,
-        Some(method) => panic!("the table allows the method {method}, the core has none such"),
+        Some(_) => stand_in(settings),
     }
 }
 
-fn token_range(settings: &Settings) -> TokenRange {
-    let length = settings.own_number(Key::DataLength);
-    let length = length.expect("settle_token refuses TOKEN without a length");
-    TokenRange::new(settings.number(Key::DataOffset), length).expect(TABLE)
+/// Returns the method in place of one that looks into what clients send.
+fn stand_in(settings: &Settings) -> Method {
+    match settings.word(Key::BackupLbMethod).as_deref() {
+        Some("LEASTCONNECTION") => Method::LeastConnection,
+        Some("LEASTRESPONSETIME") => Method::LeastResponseTime,
+        Some("SOURCEIPHASH") => Method::SourceIpHash,
+        Some("LEASTBANDWIDTH") => Method::LeastBandwidth,
+        Some("LEASTPACKETS") => Method::LeastPackets,
+        Some(_) | None => Method::RoundRobin,
+    }
 }
 
-/// Sees to it that TOKEN has a token and no other method has: where it is goes with the method.
+/// Returns what is not looked at, if the method is one that looks into what clients send.
+fn unseen(settings: &Settings) -> Option<&'static str> {
+    match settings.word(Key::LbMethod)?.as_str() {
+        "URLHASH" | "DOMAINHASH" => Some("URLs and domains are not looked at"),
+        "CALLIDHASH" => Some("calls are not looked at"),
+        "AUDITLOGHASH" => Some("log messages are not looked at"),
+        "STATICPROXIMITY" => Some("places are not known"),
+        "USER_TOKEN" => Some("there are no extensions"),
+        TOKEN if token_range(settings).is_none() => Some("there are no rules"),
+        _ => None,
+    }
+}
+
+/// Returns where the token is; `None` where a rule would find it.
+fn token_range(settings: &Settings) -> Option<TokenRange> {
+    let length = settings.own_number(Key::DataLength)?;
+    Some(TokenRange::new(settings.number(Key::DataOffset), length).expect(TABLE))
+}
+
+/// Sees to it that TOKEN has a token (or a rule, which is not here, but no error) and no other method has:
+/// where it is goes with the method.
 ///
 /// So what is saved can be read again line by line, each line complete in itself.
 ///
@@ -49,10 +75,10 @@ fn token_range(settings: &Settings) -> TokenRange {
 /// One of the two is wanted without the other.
 pub(crate) fn settle_token(command: &Command, settings: &mut Settings) -> Result<(), Fault> {
     if settings.word(Key::LbMethod).as_deref() == Some(TOKEN) {
-        return match settings.own_number(Key::DataLength) {
-            Some(_) => Ok(()),
-            None => Err(refusal::token_without_length()),
-        };
+        let is_found = token_range(settings).is_some() || settings.own_word(Key::Rule).is_some();
+        return is_found
+            .then_some(())
+            .ok_or_else(refusal::token_without_length);
     }
     for key in [Key::DataLength, Key::DataOffset] {
         // An offset of 0 says nothing.
@@ -87,9 +113,10 @@ pub(crate) fn slow_start(settings: &Settings) -> SlowStart {
 /// Returns whether and how clients stay with a service; a group decides for its virtual servers.
 pub(crate) fn persistence(settings: &Settings, group: Option<&Group>) -> Option<Persistence> {
     let shared = group.map_or(settings, |group| &group.settings);
-    let minutes = shared.number(Key::Timeout);
+    let (kind, timeout) = kind_in_force(shared)?;
+    let minutes = shared.number(timeout);
     Some(Persistence {
-        kind: persistence_kind(shared)?,
+        kind,
         mask: mask(shared, Key::PersistMask, Key::V6PersistMaskLen),
         timeout: PersistenceTimeout::new(minutes).expect(TABLE),
         skip: match settings.word(Key::SkipPersistency).as_deref() {
@@ -128,16 +155,14 @@ pub(crate) fn idle_options(
         Some(group) => {
             let with = format!("while the virtual server is in lb group {}", group.name);
             let mut idle = given(command, settings, &OF_GROUP, &with);
-            if persistence_kind(&group.settings).is_none() {
+            if kind_in_force(&group.settings).is_none() {
                 idle.extend(given(command, settings, &[Key::SkipPersistency], &with));
             }
             idle
         }
-        None if persistence_kind(settings).is_none() => {
-            given(command, settings, &FOR_PERSISTENCE, WITHOUT_PERSISTENCE)
-        }
-        None => Vec::new(),
+        None => idle_persistence(command, settings),
     };
+    idle.extend(idle_method(command, settings));
     if let Some(method) = settings.word(Key::LbMethod)
         && !hashes_one_address(&method)
     {
@@ -149,9 +174,54 @@ pub(crate) fn idle_options(
 
 /// Says which options of a command do nothing together with the others of the group.
 pub(crate) fn idle_group_options(command: &Command, settings: &Settings) -> Vec<String> {
-    match persistence_kind(settings) {
-        Some(_) => Vec::new(),
-        None => given(command, settings, &FOR_PERSISTENCE, WITHOUT_PERSISTENCE),
+    idle_persistence(command, settings)
+}
+
+fn idle_persistence(command: &Command, settings: &Settings) -> Vec<String> {
+    let word = settings.word(Key::PersistenceType).unwrap_or_default();
+    let with = format!("with -persistenceType {word}");
+    let Some(why) = unseen_kind(&word) else {
+        let mut idle = given(command, settings, &FOR_BACKUP, &with);
+        if word == NONE {
+            idle.extend(given(command, settings, &FOR_PERSISTENCE, &with));
+        }
+        return idle;
+    };
+    let is_changed = [Key::PersistenceType, Key::PersistenceBackup]
+        .into_iter()
+        .any(|key| command.arg(key).is_some());
+    let instead = match kind_in_force(settings) {
+        Some(_) => "-persistenceBackup SOURCEIP counts",
+        None => "clients do not stay with a service",
+    };
+    let warning = format!("-persistenceType {word} has no effect here [{why}: {instead}]");
+    is_changed.then_some(warning).into_iter().collect()
+}
+
+/// Says what becomes of a method that is not here, and of a backup method where the method is.
+fn idle_method(command: &Command, settings: &Settings) -> Vec<String> {
+    let method = settings.word(Key::LbMethod).unwrap_or_default();
+    let Some(why) = unseen(settings) else {
+        let with = format!("with -lbMethod {method}");
+        return given(command, settings, &[Key::BackupLbMethod], &with);
+    };
+    let backup = settings.word(Key::BackupLbMethod).unwrap_or_default();
+    let is_changed = [Key::LbMethod, Key::BackupLbMethod]
+        .into_iter()
+        .any(|key| command.arg(key).is_some());
+    let warning =
+        format!("-lbMethod {method} has no effect here [{why}: -backupLBMethod {backup} decides]");
+    is_changed.then_some(warning).into_iter().collect()
+}
+
+/// Refuses a time-out that only a cookie can have, where entries need one.
+pub(crate) fn check_timeout(settings: &Settings) -> Result<(), Fault> {
+    let minutes = settings.number(Key::Timeout);
+    match kind_in_force(settings) {
+        Some((_, Key::Timeout)) if PersistenceTimeout::new(minutes).is_err() => {
+            Err(refusal::no_persistence_timeout(minutes))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -175,13 +245,32 @@ fn hashes_one_address(method: &str) -> bool {
     matches!(method, "SOURCEIPHASH" | "DESTINATIONIPHASH")
 }
 
-fn persistence_kind(settings: &Settings) -> Option<PersistenceKind> {
+/// Returns how clients stay with a service, and the option that says for how long: the backup's where the
+/// kind looks into what clients send.
+fn kind_in_force(settings: &Settings) -> Option<(PersistenceKind, Key)> {
     match settings.word(Key::PersistenceType).as_deref() {
-        Some("SOURCEIP") => Some(PersistenceKind::SourceIp),
-        Some("DESTIP") => Some(PersistenceKind::DestIp),
-        Some("SRCIPDESTIP") => Some(PersistenceKind::SrcIpDestIp),
-        Some("NONE") | None => None,
-        Some(kind) => panic!("the table allows the persistence {kind}, the core has none such"),
+        Some("SOURCEIP") => Some((PersistenceKind::SourceIp, Key::Timeout)),
+        Some("DESTIP") => Some((PersistenceKind::DestIp, Key::Timeout)),
+        Some("SRCIPDESTIP") => Some((PersistenceKind::SrcIpDestIp, Key::Timeout)),
+        Some(NONE) | None => None,
+        Some(_) => {
+            let backup = settings.word(Key::PersistenceBackup);
+            let is_set = backup.as_deref() == Some("SOURCEIP");
+            is_set.then_some((PersistenceKind::SourceIp, Key::BackupPersistenceTimeout))
+        }
+    }
+}
+
+/// Returns what is not looked at, if a kind of persistence looks into what clients send.
+fn unseen_kind(kind: &str) -> Option<&'static str> {
+    match kind {
+        "COOKIEINSERT" => Some("there are no cookies"),
+        "SSLSESSION" => Some("nothing is decrypted"),
+        "RULE" => Some("there are no rules"),
+        "URLPASSIVE" | "CUSTOMSERVERID" => Some("requests are not looked at"),
+        "CALLID" | "RTSPSID" => Some("calls are not looked at"),
+        "DIAMETER" | "FIXSESSION" | "USERSESSION" => Some("messages are not looked at"),
+        _ => None,
     }
 }
 
@@ -197,12 +286,17 @@ const FOR_PERSISTENCE: [Key; 4] = [
     Key::SkipPersistency,
 ];
 
-const WITHOUT_PERSISTENCE: &str = "with -persistenceType NONE";
+/// What is of use with a kind of persistence that looks into what clients send.
+const FOR_BACKUP: [Key; 2] = [Key::PersistenceBackup, Key::BackupPersistenceTimeout];
+
+const NONE: &str = "NONE";
 
 /// What a group has for all its virtual servers.
-pub(crate) const OF_GROUP: [Key; 4] = [
+pub(crate) const OF_GROUP: [Key; 6] = [
     Key::PersistenceType,
     Key::Timeout,
+    Key::PersistenceBackup,
+    Key::BackupPersistenceTimeout,
     Key::PersistMask,
     Key::V6PersistMaskLen,
 ];

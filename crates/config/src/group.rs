@@ -103,6 +103,7 @@ impl Config {
         let mut group = self.new_group(name)?;
         let mut plan = Plan::default();
         plan.take_options(command, &mut group.settings)?;
+        choosing::check_timeout(&group.settings)?;
         let idle = choosing::idle_group_options(command, &group.settings);
         plan.warnings.extend(idle);
         plan.edits.push(Edit::Group(group));
@@ -116,6 +117,7 @@ impl Config {
         if plan.take_options(command, &mut after.settings)? == 0 {
             return Err(refusal::nothing_to_set());
         }
+        choosing::check_timeout(&after.settings)?;
         let idle = choosing::idle_group_options(command, &after.settings);
         plan.warnings.extend(idle);
         self.put_group(&mut plan, before, after);
@@ -126,6 +128,7 @@ impl Config {
         let before = self.find_group(words::name(command)?)?;
         let mut after = before.draft();
         after.settings = without_options(command, &before.settings)?;
+        choosing::check_timeout(&after.settings)?;
         let mut plan = Plan::default();
         self.put_group(&mut plan, before, after);
         Ok(plan)

@@ -176,6 +176,11 @@ pub(crate) fn place_without_token(argument: &str) -> Fault {
     Fault::new(catalogue::PREREQUISITE_MISSING).with_details(format!("{argument}, lbMethod==TOKEN"))
 }
 
+/// Entries last for minutes; only a cookie lasts for as long as its client.
+pub(crate) fn no_persistence_timeout(minutes: u64) -> Fault {
+    Fault::new(catalogue::PERSISTENCE_TIMEOUT).with_details(format!("timeout, {minutes}"))
+}
+
 /// A host cannot have this address.
 pub(crate) fn no_host_address(argument: &str, value: &str) -> Fault {
     Fault::new(catalogue::INVALID_ADDRESS).with_details(format!("{argument}, {value}"))

@@ -189,7 +189,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
         }
         (Kind::Netmask, Value::Address(IpAddr::V4(mask))) => is_netmask(*mask),
         (Kind::Text { max, .. }, Value::Text(text)) => text.len() <= max,
-        (Kind::Name(_), Value::Text(_)) => true,
+        (Kind::Name(_), Value::Text(_)) | (Kind::Port, Value::Port(_)) => true,
         _ => false,
     }
 }

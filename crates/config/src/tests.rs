@@ -5,6 +5,7 @@ mod changes;
 mod choosing;
 mod faults;
 mod groups;
+mod layer7;
 mod load;
 mod parameter;
 mod random;

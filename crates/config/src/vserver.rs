@@ -44,6 +44,7 @@ impl Config {
         plan.warnings.extend(service_type.warning());
         plan.take_options(command, &mut vserver.settings)?;
         choosing::settle_token(command, &mut vserver.settings)?;
+        choosing::check_timeout(&vserver.settings)?;
         choosing::check_backup_method(command, &vserver.settings)?;
         chain::check_spillover(command, &vserver.settings)?;
         self.check_backup(command, name, service_type)?;
@@ -65,6 +66,7 @@ impl Config {
             return Err(refusal::nothing_to_set());
         }
         choosing::settle_token(command, &mut after.settings)?;
+        choosing::check_timeout(&after.settings)?;
         choosing::check_backup_method(command, &after.settings)?;
         chain::forget_threshold(command, &before.settings, &mut after.settings);
         chain::check_spillover(command, &after.settings)?;
@@ -90,6 +92,7 @@ impl Config {
         chain::forget_threshold(command, &before.settings, &mut after.settings);
         chain::check_spillover(command, &after.settings)?;
         choosing::settle_token(command, &mut after.settings)?;
+        choosing::check_timeout(&after.settings)?;
         let mut plan = Plan::default();
         self.put_vserver(&mut plan, Some(before), after);
         Ok(plan)

@@ -129,6 +129,12 @@ fn values_of_closed_lists_are_offered() {
             "SRCIPSRCPORTHASH",
             "TOKEN",
             "RANDOM",
+            "URLHASH",
+            "DOMAINHASH",
+            "CALLIDHASH",
+            "AUDITLOGHASH",
+            "STATICPROXIMITY",
+            "USER_TOKEN",
         ],
     );
     assert_offers("set lb vserver v1 -lbMethod LEASTB", &["LEASTBANDWIDTH"]);

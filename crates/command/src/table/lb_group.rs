@@ -5,8 +5,8 @@
 use std::net::Ipv4Addr;
 
 use super::{
-    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, Kind, MASK_LENGTH, NounSpec,
-    PERSISTENCE_MINUTES, many, once, optional, row,
+    ArgSpec, Choices, CommandSpec, Default, ENABLED_DISABLED, Kind, MASK_LENGTH, MINUTES_OR_COOKIE,
+    NounSpec, PERSISTENCE_MINUTES, many, once, optional, row,
 };
 use crate::{Key, Noun, Verb};
 
@@ -79,22 +79,20 @@ pub(super) static LB_GROUP: NounSpec = NounSpec {
             Key::PersistenceBackup,
             "persistenceBackup",
             Kind::Choice(&BACKUP),
-            "The persistence in place of a cookie that is refused",
+            "The persistence in place of one that looks into what clients send",
         )
         .default(Default::Choice("NONE"))
         .set()
-        .unset()
-        .no_effect(NO_COOKIES),
+        .unset(),
         row(
             Key::BackupPersistenceTimeout,
             "backupPersistenceTimeout",
             PERSISTENCE_MINUTES,
-            "How long a client stays with its server without a cookie",
+            "How long a client stays with its server by that persistence",
         )
         .default(Default::Integer(2))
         .set()
-        .unset()
-        .no_effect(NO_COOKIES),
+        .unset(),
         row(
             Key::PersistMask,
             "persistMask",
@@ -134,7 +132,7 @@ pub(super) static LB_GROUP: NounSpec = NounSpec {
         row(
             Key::Timeout,
             "timeout",
-            PERSISTENCE_MINUTES,
+            MINUTES_OR_COOKIE,
             "How long a client stays with its server after its last new connection",
         )
         .default(Default::Integer(2))
@@ -186,9 +184,11 @@ const PERSISTENCE: Choices = Choices {
     allowed: &[
         ("SOURCEIP", "a client is its address"),
         ("NONE", "every connection is chosen for on its own"),
+        ("COOKIEINSERT", "not here: as persistenceBackup says"),
+        ("RULE", "not here: as persistenceBackup says"),
     ],
     aliases: &[],
-    elsewhere: &["COOKIEINSERT", "RULE"],
+    elsewhere: &[],
 };
 
 const BACKUP: Choices = Choices {

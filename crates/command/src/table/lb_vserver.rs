@@ -2,14 +2,17 @@
 
 mod chains;
 mod choices;
+mod layer7;
+mod listening;
 
 use std::net::Ipv4Addr;
 
 use choices::{BACKUP_METHODS, METHODS, PERSISTENCE, SKIP, TYPES, UNITS};
 
+use super::accepted;
 use super::{
-    ArgSpec, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH, NounSpec,
-    PERSISTENCE_MINUTES, Positional, Then, Times, appflow_log, comment, devno, many, once,
+    ArgSpec, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH,
+    MINUTES_OR_COOKIE, NounSpec, Positional, Then, Times, appflow_log, comment, devno, many, once,
     optional, row, state,
 };
 use crate::{Key, Noun, Verb};
@@ -131,12 +134,14 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         row(
             Key::Timeout,
             "timeout",
-            PERSISTENCE_MINUTES,
+            MINUTES_OR_COOKIE,
             "How long a client stays with its service after its last new connection",
         )
         .default(Default::Integer(2))
         .set()
         .unset(),
+        layer7::PERSISTENCE_BACKUP,
+        layer7::BACKUP_TIMEOUT,
         row(
             Key::LbMethod,
             "lbMethod",
@@ -179,12 +184,16 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             Key::BackupLbMethod,
             "backupLBMethod",
             Kind::Choice(&BACKUP_METHODS),
-            "The method in place of one that cannot decide",
+            "The method in place of one that looks into what clients send",
         )
         .default(Default::Choice("ROUNDROBIN"))
         .set()
-        .unset()
-        .no_effect("every method here can decide by itself"),
+        .unset(),
+        layer7::COOKIE_NAME,
+        layer7::RULE,
+        listening::LISTEN_POLICY,
+        listening::LISTEN_PRIORITY,
+        layer7::RES_RULE,
         row(
             Key::PersistMask,
             "persistMask",
@@ -203,6 +212,9 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Integer(128))
         .set()
         .unset(),
+        listening::RTSP_NAT,
+        listening::MODE,
+        listening::TOS_ID,
         row(
             Key::DataLength,
             "dataLength",
@@ -220,6 +232,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Integer(0))
         .set()
         .unset(),
+        listening::SESSIONLESS,
         row(
             Key::TrofsPersistence,
             "trofsPersistence",
@@ -230,6 +243,9 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .set()
         .unset()
         .no_effect("services go out of service at once"),
+        listening::CONN_FAILOVER,
+        layer7::REDIRECT_URL,
+        accepted::CACHEABLE,
         row(
             Key::CltTimeout,
             "cltTimeout",
@@ -251,6 +267,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         chains::HEALTH,
         chains::THRESHOLD,
         chains::ACTION,
+        layer7::REDIRECT_PORT,
         row(
             Key::DownStateFlush,
             "downStateFlush",
@@ -262,6 +279,17 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset(),
         chains::BACKUP,
         chains::DISABLE_PRIMARY,
+        layer7::INSERT_IP_PORT,
+        layer7::AUTHENTICATION_HOST,
+        layer7::AUTHENTICATION,
+        layer7::AUTHN_401,
+        layer7::AUTHN_VSERVER,
+        layer7::PUSH,
+        layer7::PUSH_VSERVER,
+        layer7::PUSH_LABEL,
+        layer7::PUSH_MULTI,
+        accepted::HTTP_PROFILE,
+        layer7::DB_PROFILE,
         row(
             Key::NewServiceRequest,
             "newServiceRequest",
@@ -305,6 +333,18 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .unset(),
         comment(),
         appflow_log(),
+        listening::L2_CONN,
+        layer7::ORACLE_VERSION,
+        layer7::MSSQL_VERSION,
+        layer7::MYSQL_PROTOCOL,
+        layer7::MYSQL_VERSION,
+        layer7::MYSQL_CHARSET,
+        layer7::MYSQL_CAPABILITIES,
+        listening::ICMP_RESPONSE,
+        listening::RHI_STATE,
+        listening::MIN_MEMBERS,
+        listening::MAX_MEMBERS,
+        layer7::PERSIST_AVP,
         row(
             Key::SkipPersistency,
             "skippersistency",
@@ -314,6 +354,30 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         .default(Default::Choice("None"))
         .set()
         .unset(),
+        accepted::TRAFFIC_DOMAIN,
+        layer7::AUTHN_PROFILE,
+        listening::MAC_MODE_VLAN,
+        layer7::DBS_LB,
+        layer7::DNS64,
+        layer7::BYPASS_AAAA,
+        layer7::RECURSION,
+        accepted::PROCESS_LOCAL,
+        accepted::DNS_PROFILE,
+        listening::REDIRECT_FROM_PORT,
+        listening::HTTPS_REDIRECT_URL,
+        listening::RETAIN_CONNECTIONS,
+        listening::RANGE,
+        listening::IPSET,
+        listening::PROBE_PROTOCOL,
+        listening::PROBE_PORT,
+        listening::TCP_PROBE_PORT,
+        listening::PROBE_RESPONSE,
+        listening::OWNER_GROUP,
+        layer7::DNS_OVER_HTTPS,
+        layer7::ADFS_PROFILE,
+        layer7::QUIC_BRIDGE_PROFILE,
+        layer7::API_PROFILE,
+        accepted::QUIC_PROFILE,
         chains::ORDER_THRESHOLD,
         chains::TOGGLE_ORDER,
         devno(),

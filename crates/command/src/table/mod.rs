@@ -5,6 +5,7 @@
 //! rows a command can take share a spelling, every key has a row, every text is filled in, every
 //! choice has at least one value, and a default is a value its row accepts.
 
+mod accepted;
 mod cli;
 mod lb_group;
 mod lb_parameter;
@@ -21,8 +22,8 @@ mod tests;
 use std::net::Ipv4Addr;
 
 use rows::{
-    COMMENT_TEXT, ENABLED_DISABLED, IDLE_SECONDS, MASK_LENGTH, ON_OFF, PERSISTENCE_MINUTES, YES_NO,
-    appflow_log, comment, devno, many, once, optional, row, state,
+    COMMENT_TEXT, ENABLED_DISABLED, IDLE_SECONDS, MASK_LENGTH, MINUTES_OR_COOKIE, ON_OFF,
+    PERSISTENCE_MINUTES, YES_NO, appflow_log, comment, devno, many, once, optional, row, state,
 };
 
 use crate::{ConfigVerb, IdleDefaults, Key, Noun, TypeSpec, Value, Verb};

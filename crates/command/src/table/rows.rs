@@ -35,6 +35,13 @@ pub(super) const PERSISTENCE_MINUTES: Kind = Kind::Integer {
     unit: "minutes",
 };
 
+/// The same for a kind of persistence, where 0 is as long as the client keeps its cookie.
+pub(super) const MINUTES_OR_COOKIE: Kind = Kind::Integer {
+    min: 0,
+    max: 1440,
+    unit: "minutes",
+};
+
 pub(super) const MASK_LENGTH: Kind = Kind::Integer {
     min: 1,
     max: 128,

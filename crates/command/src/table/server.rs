@@ -1,5 +1,6 @@
 //! The table of `server`: a host, by its address.
 
+use super::accepted;
 use super::{
     ArgSpec, CommandSpec, Kind, NounSpec, comment, devno, many, once, optional, row, state,
 };
@@ -70,6 +71,7 @@ pub(super) static SERVER: NounSpec = NounSpec {
     options: &[
         state("Whether its services take part at first"),
         comment(),
+        accepted::TRAFFIC_DOMAIN,
         devno(),
     ],
     help: "A host that runs services, by its address",

@@ -3,6 +3,9 @@
 //! The options are those an appliance writes for every service, in its order, so that saved files
 //! load and are written back the same.
 
+mod unused;
+
+use super::accepted;
 use super::{
     ArgSpec, COMMENT_TEXT, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind,
     NounSpec, ON_OFF, Then, YES_NO, appflow_log, comment, devno, once, optional, row, state,
@@ -87,6 +90,8 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(Default::Choice("NONE"))
         .always()
         .no_effect("there is no global load balancing"),
+        unused::CLEAR_TEXT_PORT,
+        unused::CACHE_TYPE,
         row(
             Key::MaxClient,
             "maxClient",
@@ -108,6 +113,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset()
         .always()
         .no_effect("requests inside a connection are not looked at"),
+        accepted::CACHEABLE,
         row(
             Key::Cip,
             "cip",
@@ -131,6 +137,8 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset()
         .always()
         .no_effect("connections to a service always use an address of this host"),
+        unused::PATH_MONITOR,
+        unused::PATH_MONITOR_INDV,
         row(
             Key::UseProxyPort,
             "useproxyport",
@@ -156,6 +164,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset()
         .always()
         .no_effect("clients do not wait for a full service"),
+        unused::RTSP_REMAP,
         row(
             Key::CltTimeout,
             "cltTimeout",
@@ -229,6 +238,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(Default::Integer(0))
         .set()
         .unset(),
+        unused::ACCESS_DOWN,
         state("Whether it takes part at first"),
         row(
             Key::DownStateFlush,
@@ -239,6 +249,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(Default::Choice("ENABLED"))
         .set()
         .unset(),
+        accepted::HTTP_PROFILE,
         row(
             Key::HashId,
             "hashId",
@@ -249,6 +260,10 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset(),
         comment(),
         appflow_log(),
+        accepted::TRAFFIC_DOMAIN,
+        accepted::PROCESS_LOCAL,
+        accepted::DNS_PROFILE,
+        accepted::QUIC_PROFILE,
         devno(),
     ],
     help: "A port of a server, and how it is used",

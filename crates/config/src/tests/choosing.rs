@@ -168,7 +168,7 @@ fn what_does_nothing_with_the_method_says_so() {
         warnings("set lb vserver v1 -hashLength 100 -backupLBMethod LEASTPACKETS"),
         [
             "-hashLength has no effect here [URLs and domains are not looked at]",
-            "-backupLBMethod has no effect here [every method here can decide by itself]",
+            "-backupLBMethod has no effect with -lbMethod SRCIPDESTIPHASH",
         ]
     );
 }

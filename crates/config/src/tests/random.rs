@@ -205,6 +205,7 @@ fn service_option() -> impl Strategy<Value = &'static str> {
         "-appflowLog DISABLED",
         "-hashId 12",
         "-maxBandwidth 1000",
+        "-accessDown YES -cacheable YES -httpProfileName p",
     ])
 }
 
@@ -221,6 +222,12 @@ fn vserver_option() -> impl Strategy<Value = &'static str> {
         "-lbMethod LEASTRESPONSETIME",
         "-lbMethod TOKEN -dataLength 16 -dataOffset 25400",
         "-persistenceType SOURCEIP -timeout 60",
+        "-persistenceType COOKIEINSERT -timeout 0 -persistenceBackup SOURCEIP",
+        "-persistenceType SSLSESSION -backupPersistenceTimeout 9",
+        "-lbMethod URLHASH -backupLBMethod LEASTBANDWIDTH",
+        "-lbMethod TOKEN -rule CLIENT.TCP.PAYLOAD(4)",
+        "-m MAC -RHIstate ACTIVE -redirectFromPort 80 -insertVserverIPPort VIPADDR hdr",
+        "-probeProtocol TCP -probePort 0 -ipset a -Listenpolicy NONE -connfailover STATEFUL",
         "-persistenceType SRCIPDESTIP -persistMask 255.255.255.0 -v6persistmasklen 64",
         "-timeout 5 -skippersistency Bypass -trofsPersistence DISABLED",
         "-cltTimeout 0",
@@ -257,6 +264,7 @@ fn group_option() -> impl Strategy<Value = &'static str> {
         "-persistenceType SOURCEIP",
         "-persistenceType SOURCEIP -timeout 9 -persistMask 255.0.0.0",
         "-persistenceType NONE -v6persistmasklen 64",
+        "-persistenceType COOKIEINSERT -persistenceBackup SOURCEIP -timeout 0",
         "-cookieName \"a b\" -rule x -useVserverPersistency ENABLED",
     ])
 }

@@ -38,18 +38,15 @@ pub(super) const METHODS: Choices = Choices {
         ("SRCIPSRCPORTHASH", "by the client's address and port"),
         ("TOKEN", "by some of the first bytes the client sends"),
         ("RANDOM", "at random, by weight"),
+        ("URLHASH", INSTEAD),
+        ("DOMAINHASH", INSTEAD),
+        ("CALLIDHASH", INSTEAD),
+        ("AUDITLOGHASH", INSTEAD),
+        ("STATICPROXIMITY", INSTEAD),
+        ("USER_TOKEN", INSTEAD),
     ],
     aliases: &[],
-    elsewhere: &[
-        "URLHASH",
-        "DOMAINHASH",
-        "LRTM",
-        "CALLIDHASH",
-        "CUSTOMLOAD",
-        "AUDITLOGHASH",
-        "STATICPROXIMITY",
-        "USER_TOKEN",
-    ],
+    elsewhere: &["LRTM", "CUSTOMLOAD"],
 };
 
 pub(super) const BACKUP_METHODS: Choices = Choices {
@@ -78,21 +75,26 @@ pub(super) const PERSISTENCE: Choices = Choices {
         ("DESTIP", "a client is the address it dials"),
         ("SRCIPDESTIP", "a client is both addresses"),
         ("NONE", "every connection is chosen for on its own"),
+        ("COOKIEINSERT", BACKUP),
+        ("SSLSESSION", BACKUP),
+        ("RULE", BACKUP),
+        ("URLPASSIVE", BACKUP),
+        ("CUSTOMSERVERID", BACKUP),
+        ("CALLID", BACKUP),
+        ("RTSPSID", BACKUP),
+        ("DIAMETER", BACKUP),
+        ("FIXSESSION", BACKUP),
+        ("USERSESSION", BACKUP),
     ],
     aliases: &[],
-    elsewhere: &[
-        "COOKIEINSERT",
-        "SSLSESSION",
-        "RULE",
-        "URLPASSIVE",
-        "CUSTOMSERVERID",
-        "CALLID",
-        "RTSPSID",
-        "DIAMETER",
-        "FIXSESSION",
-        "USERSESSION",
-    ],
+    elsewhere: &[],
 };
+
+/// What becomes of a method that is not here.
+const INSTEAD: &str = "not here: as backupLBMethod says";
+
+/// What becomes of a kind of persistence that is not here.
+const BACKUP: &str = "not here: as persistenceBackup says";
 
 pub(super) const SKIP: Choices = Choices {
     allowed: &[
