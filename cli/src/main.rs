@@ -22,6 +22,7 @@ mod question;
 mod render;
 mod runner;
 mod session;
+mod several;
 mod shell;
 mod user;
 

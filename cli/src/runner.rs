@@ -105,7 +105,7 @@ impl Runner {
         }
         let line = words.join(" ");
         let typed = split_word_filters(words).and_then(|(count, filters)| {
-            let parsed = sluice_command::parse_words(&words[..count])?;
+            let parsed = sluice_command::parse_words_all(&words[..count])?;
             Ok((parsed, filters))
         });
         self.run_typed(typed, &line, Place::Words, output)
@@ -114,14 +114,14 @@ impl Runner {
     /// Runs a line; a blank one and a comment do nothing.
     pub(crate) fn run_text(&mut self, text: &str, place: Place<'_>, output: &mut Output) -> Step {
         let typed = split_filters(text)
-            .and_then(|(end, filters)| Ok((sluice_command::parse(&text[..end])?, filters)));
+            .and_then(|(end, filters)| Ok((sluice_command::parse_all(&text[..end])?, filters)));
         self.run_typed(typed, text, place, output)
     }
 
     /// Runs what was typed as `text`. A line that ends in a word `?` prints the help at that point.
     fn run_typed(
         &mut self,
-        typed: Result<(Option<Command>, Vec<Filter>), ParseFault>,
+        typed: Result<(Vec<Command>, Vec<Filter>), ParseFault>,
         text: &str,
         place: Place<'_>,
         output: &mut Output,
@@ -130,19 +130,22 @@ impl Runner {
             print_help_at(before, before.len(), self.session.names(), output);
             return Step::Done;
         }
-        let ready = typed.and_then(|(command, filters)| {
-            let filters = self.filters(command.as_ref(), &filters)?;
-            Ok((command, filters))
+        let ready = typed.and_then(|(commands, filters)| {
+            let filters = self.filters(commands.first(), &filters)?;
+            Ok((commands, filters))
         });
         match ready {
-            Ok((Some(command), filters)) => {
+            Ok((commands, filters)) => {
                 output.begin_filters(filters);
-                let step = self.run_command(&command, place, output);
+                let step = match commands.as_slice() {
+                    [] => Step::Done,
+                    [command] => self.run_command(command, place, output),
+                    several => self.run_several(several, place, output),
+                };
                 // A command that failed has not ended them.
                 output.end_filters();
                 step
             }
-            Ok((None, _)) => Step::Done,
             Err(fault) => {
                 print_parse_fault(text, &fault, place, output);
                 Step::Failed
@@ -251,22 +254,19 @@ impl Runner {
     fn ask(&mut self, command: &Command, place: Place<'_>, output: &mut Output) -> Step {
         match self.session.run(command) {
             Ok(answer) => self.print_answer(command, answer, place, output),
-            Err(error) => {
-                let step = match error {
-                    SessionError::TooLong(_) | SessionError::Thread(_) => Step::Failed,
-                    SessionError::Unreachable(_) | SessionError::Lost(_) => Step::NoDaemon,
-                    SessionError::NotSent | SessionError::Unanswered | SessionError::Unknown => {
-                        // The terminal has written ^C where the cursor was.
-                        output.err("\n");
-                        Step::Interrupted
-                    }
-                };
-                output.err(&format!(
-                    "{}ERROR: {}\n",
-                    label(place),
-                    escape(&error.to_string())
-                ));
-                step
+            Err(error) => print_no_answer(&error, place, output),
+        }
+    }
+
+    pub(crate) fn print_warnings(
+        &mut self,
+        warnings: &[String],
+        place: Place<'_>,
+        output: &mut Output,
+    ) {
+        for warning in warnings {
+            if self.is_first(warning, place) {
+                print_warning(warning, place, output);
             }
         }
     }
@@ -294,11 +294,7 @@ impl Runner {
         place: Place<'_>,
         output: &mut Output,
     ) -> Step {
-        for warning in &answer.warnings {
-            if self.is_first(warning, place) {
-                print_warning(warning, place, output);
-            }
-        }
+        self.print_warnings(&answer.warnings, place, output);
         let ended = match answer.outcome {
             Outcome::Done => Ok(()),
             Outcome::Error(fault) => Err(fault),
@@ -309,7 +305,7 @@ impl Runner {
         self.done(ended, place, output)
     }
 
-    fn answer_text(&self, command: &Command, rows: &[Row]) -> String {
+    pub(crate) fn answer_text(&self, command: &Command, rows: &[Row]) -> String {
         let asks = matches!(
             command.verb,
             Verb::Show | Verb::Stat | Verb::Explain | Verb::Diff
@@ -330,7 +326,12 @@ impl Runner {
         text
     }
 
-    fn done(&self, ended: Result<(), Fault>, place: Place<'_>, output: &mut Output) -> Step {
+    pub(crate) fn done(
+        &self,
+        ended: Result<(), Fault>,
+        place: Place<'_>,
+        output: &mut Output,
+    ) -> Step {
         match ended {
             Ok(()) => {
                 output.end_filters();
@@ -380,6 +381,25 @@ fn answers_with_text(verb: Verb) -> bool {
         | Verb::Exit
         | Verb::Quit => false,
     }
+}
+
+/// Says why there is no answer, and returns how the command ended.
+pub(crate) fn print_no_answer(error: &SessionError, place: Place<'_>, output: &mut Output) -> Step {
+    let step = match error {
+        SessionError::TooLong(_) | SessionError::Thread(_) => Step::Failed,
+        SessionError::Unreachable(_) | SessionError::Lost(_) => Step::NoDaemon,
+        SessionError::NotSent | SessionError::Unanswered | SessionError::Unknown => {
+            // The terminal has written ^C where the cursor was.
+            output.err("\n");
+            Step::Interrupted
+        }
+    };
+    output.err(&format!(
+        "{}ERROR: {}\n",
+        label(place),
+        escape(&error.to_string())
+    ));
+    step
 }
 
 /// Returns the text that tells why the daemon cannot be reached.

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sluice_command::{Fault, Line, Verb, lines, parse};
-use sluice_config::{Config, LateLine, LineFault, Loader, Plan, Reading, plan_line};
+use sluice_config::{Config, LateLine, LineFault, Loader, Plan, Reading, plan_line, several};
 use sluice_dataplane::Dataplane;
 use thiserror::Error;
 
@@ -66,9 +66,18 @@ pub(crate) fn load(
             not_loaded.push((line.number, original));
             continue;
         }
-        let read = loader.read(boot.config, &line);
-        if boot.run(&line, read) {
-            boot.run_late(loader.handle_done());
+        match several(&line) {
+            Some(texts) => {
+                for text in &texts {
+                    let line = Line {
+                        number: line.number,
+                        bytes: text.as_bytes(),
+                        text: Ok(text.clone()),
+                    };
+                    boot.read(&mut loader, &line);
+                }
+            }
+            None => boot.read(&mut loader, &line),
         }
     }
     boot.run_late(loader.finish());
@@ -113,6 +122,14 @@ struct Boot<'a> {
 }
 
 impl Boot<'_> {
+    /// Runs a line, and what has waited for it.
+    fn read(&mut self, loader: &mut Loader, line: &Line<'_>) {
+        let read = loader.read(self.config, line);
+        if self.run(line, read) {
+            self.run_late(loader.handle_done());
+        }
+    }
+
     /// Runs a line that was read; tells whether it has taken effect.
     fn run(&mut self, line: &Line<'_>, read: Result<Reading, LineFault>) -> bool {
         let plan = match read {

@@ -56,7 +56,11 @@ pub const ALL: &[Code] = &[
     INVALID_ADDRESS,
     INVALID_NETMASK,
     TOO_MANY_VALUES,
+    RANGE_REVERSED,
     UNMATCHED_QUOTE,
+    INVALID_RANGE,
+    RANGE_SIZES_DIFFER,
+    SEVERAL_RANGES,
     UNMATCHED_CHARACTER,
     ERRORS_OCCURRED,
     INCOMPLETE_COMMAND,
@@ -72,6 +76,7 @@ pub const ALL: &[Code] = &[
     NO_SUCH_FILE,
     NOT_A_FILE,
     ARGUMENT_DEPRECATED,
+    RANGE_WITH_PREFIX,
     NOT_IN_RANGE,
     AMBIGUOUS,
     NO_SPILL_THRESHOLD,
@@ -214,8 +219,16 @@ pub const INVALID_ADDRESS: Code = code(1110, "Invalid IP address", Value);
 pub const INVALID_NETMASK: Code = code(1111, "Invalid netmask", Value);
 /// 1112
 pub const TOO_MANY_VALUES: Code = code(1112, "Argument has too many values", Syntax);
+/// 1113
+pub const RANGE_REVERSED: Code = code(1113, "Range minimum exceeds range maximum", Value);
 /// 1115
 pub const UNMATCHED_QUOTE: Code = code(1115, "Unmatched quote", Syntax);
+/// 1116
+pub const INVALID_RANGE: Code = code(1116, "Invalid range specification", Value);
+/// 1117
+pub const RANGE_SIZES_DIFFER: Code = code(1117, "Ranges are different sizes", Value);
+/// 1118
+pub const SEVERAL_RANGES: Code = code(1118, "Only one range allowed per argument", Value);
 /// 1119
 pub const UNMATCHED_CHARACTER: Code = code(1119, "Unmatched character", Syntax);
 /// 1123
@@ -254,6 +267,12 @@ pub const NO_SUCH_FILE: Code = code(1155, "No such file", Missing);
 pub const NOT_A_FILE: Code = code(1156, "Not a file", Value);
 /// 1158, a warning
 pub const ARGUMENT_DEPRECATED: Code = code(1158, "Argument deprecated", Syntax);
+/// 1160
+pub const RANGE_WITH_PREFIX: Code = code(
+    1160,
+    "Prefix length cannot be specified for an IPv6 range",
+    Value,
+);
 /// 1161
 pub const NOT_IN_RANGE: Code = code(1161, "Integer not in range", Value);
 /// 1162

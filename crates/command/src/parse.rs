@@ -15,7 +15,7 @@ use crate::option::Options;
 use crate::render::spelling;
 use crate::table::{CommandSpec, Kind, Positional, Times};
 use crate::value::{allowed, read, refused, shown};
-use crate::{Arg, Command, ConfigVerb, Fault, Key, Value, catalogue, render, table};
+use crate::{Arg, Command, ConfigVerb, Fault, Key, Value, catalogue, range, render, table};
 
 /// A refusal with the place it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,12 +58,23 @@ impl std::error::Error for ParseFault {
     }
 }
 
-/// Reads one line. `None` is a blank line or a comment.
+/// Reads one line that is one command. `None` is a blank line or a comment.
 ///
 /// # Errors
-/// The first fault from the left, where several could be named.
+/// The first fault from the left, where several could be named; or the line stands for several
+/// commands, which only [`parse_all`] reads.
 pub fn parse(line: &str) -> Result<Option<Command>, ParseFault> {
-    command(&parse_tokens(line)?)
+    single(commands(&parse_tokens(line)?)?)
+}
+
+/// Reads one line, which may stand for several commands: `add server s[1-3] 10.0.0.[1-3]`. None
+/// are a blank line or a comment.
+///
+/// # Errors
+/// The first fault from the left, where several could be named; of a line that stands for several
+/// commands, that of the first which has one.
+pub fn parse_all(line: &str) -> Result<Vec<Command>, ParseFault> {
+    commands(&parse_tokens(line)?)
 }
 
 /// Splits a line into words.
@@ -78,12 +89,20 @@ pub(crate) fn parse_tokens(line: &str) -> Result<Vec<Token>, ParseFault> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_words(words: &[String]) -> Result<Option<Command>, ParseFault> {
+    single(parse_words_all(words)?)
+}
+
+/// As [`parse_words`], of words that may stand for several commands.
+///
+/// # Errors
+/// As [`parse_all`].
+pub fn parse_words_all(words: &[String]) -> Result<Vec<Command>, ParseFault> {
     if let [line] = words
         && line.contains(lex::is_separator)
     {
-        return parse(line);
+        return parse_all(line);
     }
-    command(&word_tokens(words))
+    commands(&word_tokens(words))
 }
 
 /// Makes one token of each word.
@@ -130,6 +149,38 @@ pub(crate) fn at(token: &Token, fault: Fault) -> ParseFault {
         fault,
         span: token.span.clone(),
     }
+}
+
+/// Refuses several commands where there can be one.
+fn single(commands: Vec<Command>) -> Result<Option<Command>, ParseFault> {
+    let mut commands = commands.into_iter();
+    let first = commands.next();
+    if commands.next().is_none() {
+        return Ok(first);
+    }
+    Err(ParseFault {
+        fault: Fault::new(catalogue::INVALID_RANGE).with_details("one command can stand here"),
+        span: 0..0,
+    })
+}
+
+fn commands(tokens: &[Token]) -> Result<Vec<Command>, ParseFault> {
+    let all = match range::expand(tokens) {
+        Ok(all) => all,
+        Err(refused) => {
+            // What is wrong further left is said first.
+            let place = refused.fault.span.start;
+            return match command(&refused.before) {
+                Err(earlier) if earlier.span.start < place => Err(earlier),
+                Ok(_) | Err(_) => Err(refused.fault),
+            };
+        }
+    };
+    let mut commands = Vec::new();
+    for tokens in &all {
+        commands.extend(command(tokens)?);
+    }
+    Ok(commands)
 }
 
 fn command(tokens: &[Token]) -> Result<Option<Command>, ParseFault> {

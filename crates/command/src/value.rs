@@ -113,11 +113,7 @@ fn read_name(noun: Noun, name: &str, text: &str) -> Result<Value, Fault> {
     };
     if let Some(c) = wrong {
         let fault = refused(catalogue::INVALID_NAME, name, text);
-        return Err(if c == '[' {
-            fault.with_hint("ranges such as s[1-3] are not supported yet".to_owned())
-        } else {
-            fault.with_hint(format!("'{}' cannot stand there", shown(&c.to_string())))
-        });
+        return Err(fault.with_hint(format!("'{}' cannot stand there", shown(&c.to_string()))));
     }
     if first.is_none() {
         return Err(refused(catalogue::INVALID_NAME, name, text));
@@ -273,9 +269,6 @@ fn bad_address(name: &str, text: &str) -> Fault {
             catalogue::INVALID_IPV6_ADDRESS
         };
         (code, format!("{name} is {}", allowed(Kind::Address)))
-    } else if text.contains('[') {
-        let hint = "ranges such as 10.0.0.[1-3] are not supported yet".to_owned();
-        (catalogue::INVALID_ADDRESS, hint)
     } else if text.chars().any(|c| c.is_ascii_alphabetic()) {
         let hint = format!(
             "{name} is {}; names that DNS resolves are not supported yet",

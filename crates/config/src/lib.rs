@@ -40,7 +40,7 @@ pub use chain::{SplitBackup, split_backup};
 pub use group::Group;
 pub use load::{
     LateLine, LineFault, LineReport, Loader, Reading, Report, Skips, Verdict, check_file,
-    load_file, plan_line,
+    load_file, plan_line, several,
 };
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use sluice_command::{Fault, Key, Line, Noun, ParseFault, Verb, foreign, lines, parse, render};
+use sluice_command::{
+    Fault, Key, Line, Noun, ParseFault, Verb, foreign, lines, parse, parse_all, render, summed_up,
+};
 
 use crate::{Config, Plan, chain};
 
@@ -291,31 +293,82 @@ pub fn check_file(bytes: &[u8]) -> Report {
 
 /// As [`check_file`], and returns what was loaded.
 pub fn load_file(bytes: &[u8]) -> (Config, Report) {
-    let mut config = Config::new();
-    let mut loader = Loader::default();
-    let mut report = Report::default();
+    let mut file = File::default();
     for line in lines(bytes) {
-        let mut late = Vec::new();
-        let verdict = match loader.read(&config, &line) {
-            Ok(Reading::Nothing) => continue,
+        let verdict = match several(&line) {
+            Some(texts) => Some(file.run_several(line.number, &texts)),
+            None => file.run(&line),
+        };
+        if let Some(verdict) = verdict {
+            file.report.lines.push(LineReport {
+                number: line.number,
+                text: line.text.unwrap_or_default(),
+                verdict,
+            });
+        }
+        let late = std::mem::take(&mut file.late);
+        file.report.run_late(&mut file.config, late);
+    }
+    file.report.run_late(&mut file.config, file.loader.finish());
+    (file.config, file.report)
+}
+
+/// Returns the commands that a line with ranges stands for, each as a line; `None` for any other.
+pub fn several(line: &Line<'_>) -> Option<Vec<String>> {
+    // Most lines have none, and need not be read twice to know it.
+    let text = line
+        .text
+        .as_deref()
+        .ok()
+        .filter(|text| text.contains('['))?;
+    let commands = parse_all(text).ok()?;
+    (commands.len() > 1).then(|| commands.iter().map(render).collect())
+}
+
+/// A file that is being loaded.
+#[derive(Default)]
+struct File {
+    config: Config,
+    loader: Loader,
+    report: Report,
+    /// What the line read last has made possible.
+    late: Vec<LateLine>,
+}
+
+impl File {
+    fn run(&mut self, line: &Line<'_>) -> Option<Verdict> {
+        Some(match self.loader.read(&self.config, line) {
+            Ok(Reading::Nothing) => return None,
             Ok(Reading::Plan(plan)) => {
                 let warnings = plan.warnings.clone();
-                config.commit(plan);
-                late = loader.handle_done();
+                self.config.commit(plan);
+                self.late.extend(self.loader.handle_done());
                 Verdict::Done(warnings)
             }
             Ok(Reading::Skipped(feature)) => Verdict::Skipped(feature),
             Err(fault) => Verdict::Error(fault),
-        };
-        let text = line.text.unwrap_or_default();
-        let number = line.number;
-        report.lines.push(LineReport {
-            number,
-            text,
-            verdict,
-        });
-        report.run_late(&mut config, late);
+        })
     }
-    report.run_late(&mut config, loader.finish());
-    (config, report)
+
+    /// Runs the commands of one line; those that are refused do not keep the others from running.
+    fn run_several(&mut self, number: usize, texts: &[String]) -> Verdict {
+        let mut all_warnings = Vec::new();
+        let mut failed = Vec::new();
+        for text in texts {
+            let line = Line {
+                number,
+                bytes: text.as_bytes(),
+                text: Ok(text.clone()),
+            };
+            match self.run(&line) {
+                Some(Verdict::Done(warnings)) => all_warnings.extend(warnings),
+                Some(Verdict::Error(fault)) => failed.push((text.clone(), fault.fault().clone())),
+                Some(Verdict::Skipped(_)) | None => {}
+            }
+        }
+        if failed.is_empty() {
+            return Verdict::Done(all_warnings);
+        }
+        Verdict::Error(LineFault::Refused(summed_up(texts.len(), &failed)))
+    }
 }

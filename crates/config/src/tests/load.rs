@@ -1,6 +1,6 @@
 //! A file, line by line: one bad line spoils nothing but itself.
 
-use crate::{LineFault, Verdict, check_file};
+use crate::{LineFault, Verdict, check_file, load_file};
 
 #[test]
 fn each_line_gets_its_verdict_and_the_rest_goes_on() {
@@ -63,4 +63,31 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
 fn an_empty_file_is_an_empty_configuration() {
     assert_eq!(check_file(b"").lines, []);
     assert_eq!(check_file(b"# nothing\n\n").lines, []);
+}
+
+#[test]
+fn a_line_with_ranges_gets_one_verdict() {
+    let file = b"add server s2 10.0.0.9\n\
+        add server s[1-3] 10.0.0.[1-3]\n\
+        add service w[1-2] s[1-2] TCP 80 -usip YES\n\
+        add lb vserver v[1-2] TCP 10.0.0.[11-12] 80 -backupVServer b\n\
+        add lb vserver b TCP 10.0.0.10 80\n";
+    let (config, report) = load_file(file);
+    let numbers: Vec<usize> = report.lines.iter().map(|line| line.number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    let Verdict::Error(fault) = &report.lines[1].verdict else {
+        panic!("s2 is there: {report:?}");
+    };
+    assert_eq!(fault.to_string(), "Some commands failed [1 of 3]");
+    assert_eq!(
+        fault.fault().hints,
+        ["add server s2 10.0.0.2: Resource already exists"]
+    );
+    let Verdict::Done(warnings) = &report.lines[2].verdict else {
+        panic!("both are added: {report:?}");
+    };
+    assert_eq!(warnings.len(), 2);
+    // The backup that stands further down has reached both.
+    let saved = config.render().join("\n");
+    assert_eq!(saved.matches("-backupVServer b").count(), 2, "{saved}");
 }

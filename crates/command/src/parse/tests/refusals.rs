@@ -404,16 +404,7 @@ fn wrong_choices_are_refused_with_what_is_allowed() {
 #[test]
 fn wrong_names_and_texts_are_refused() {
     let invalid = catalogue::INVALID_NAME.text;
-    for name in [
-        "a/b",
-        "<IP>",
-        "${VAR}",
-        ".a",
-        "\"\"",
-        "s[1-3]",
-        "é",
-        "\"a\\nb\"",
-    ] {
+    for name in ["a/b", "<IP>", "${VAR}", ".a", "\"\"", "é", "\"a\\nb\""] {
         let refused = parse(&format!("add server {name} 10.0.0.1")).expect_err("no name");
         assert_eq!(refused.fault.text, invalid, "{name}");
         assert_eq!(refused.span, 11..11 + name.len(), "{name}");
