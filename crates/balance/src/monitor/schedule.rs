@@ -38,7 +38,7 @@ impl Phase {
     pub(super) fn next(self, start: Instant, interval: Duration) -> Instant {
         let interval = nanos(interval);
         let place = start.as_nanos() % interval;
-        let own = u128::from(self.0) * u128::from(interval) >> 64;
+        let own = (u128::from(self.0) * u128::from(interval)) >> 64;
         let own = u64::try_from(own).expect("a part of the interval is not longer than it");
         let to_own = match own.checked_sub(place) {
             Some(ahead @ 1..) => ahead,

@@ -54,7 +54,7 @@ fn starts_of_many_are_spread_over_the_interval() {
         let mut parts = [0; 100];
         for (service, monitor) in pairs {
             let Phase(phase) = Phase::of(ServiceId(service), MonitorId(monitor));
-            parts[usize::try_from(u128::from(phase) * 100 >> 64).unwrap()] += 1;
+            parts[usize::try_from((u128::from(phase) * 100) >> 64).unwrap()] += 1;
         }
         parts.into_iter().max().unwrap()
     };

@@ -2,5 +2,8 @@
 
 mod bench;
 mod bounds;
+mod interplay;
+mod random;
+mod starts;
 mod states;
 mod values;

@@ -208,7 +208,7 @@ fn disabled_binding_and_disabled_monitor_probe_nothing_and_decide_nothing() {
         };
         bench.apply(Change::SetMonitor(M, settings));
     };
-    let ways: [&dyn Fn(&mut Bench, bool); 2] = [&off, &off_everywhere];
+    let ways: [fn(&mut Bench, bool); 2] = [off, off_everywhere];
     for set in ways {
         bench.starts(1);
         set(&mut bench, false);
