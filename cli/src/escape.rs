@@ -121,6 +121,7 @@ mod tests {
                 port: "80".to_owned(),
                 service_type: "TCP".to_owned(),
                 state: "UP".to_owned(),
+                drain: None,
             }],
         });
         let Row::Server(safe) = escape_row(&row) else {

@@ -13,7 +13,7 @@ use sluice_balance::{
 use sluice_command::{Command, ConfigNoun, Fault, Key, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
-use sluice_protocol::{ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
+use sluice_protocol::{Drain, ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
 
 use crate::ns_conf::unix_ms;
 
@@ -144,6 +144,18 @@ impl<'a> View<'a> {
         self.vservers[&vserver.id()]
     }
 
+    /// Returns how a service goes out of service, if the operator has it go.
+    fn drain(&self, status: &ServiceStatus) -> Option<Drain> {
+        let until = |at: Instant| millis_up(at.duration_since(self.now));
+        status.drain.map(|drain| Drain {
+            graceful: drain.graceful,
+            age_ms: millis(self.now.duration_since(drain.since)),
+            left_ms: drain.deadline.map(until),
+            clients: status.active,
+            last_client_ms: drain.last_flow.map(until),
+        })
+    }
+
     /// Returns the slow start of a bound service, while it is new.
     fn slow_start(&self, binding: &BindingStatus) -> Option<SlowStart> {
         binding.ramp.map(|ramp| slow_start(&ramp, self.now))
@@ -175,6 +187,11 @@ pub(crate) fn slow_start(ramp: &RampStatus, now: Instant) -> SlowStart {
 
 fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Rounded up: what has not come yet is not there.
+fn millis_up(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// Returns the answer of `stat protocol udp`.

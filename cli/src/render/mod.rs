@@ -8,6 +8,7 @@
 //! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
 
 mod config;
+mod drain;
 mod explain;
 mod group;
 mod layout;

@@ -2,7 +2,7 @@
 
 use sluice_protocol::ServerRow;
 
-use super::Form;
+use super::{Form, drain};
 
 /// Adds a server and, in the detailed form, its services.
 ///
@@ -34,7 +34,10 @@ pub(crate) fn push(text: &mut String, head: &str, form: Form, row: &ServerRow) {
             service.address,
             service.port,
             service.service_type,
-            service.state
+            drain::state(&service.state, service.drain.as_ref())
         ));
+        if let Some(own) = &service.drain {
+            text.push_str(&format!("\t\t{}\n", drain::forecast(own)));
+        }
     }
 }

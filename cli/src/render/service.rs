@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use sluice_protocol::ServiceRow;
 
+use super::drain;
 use super::layout::{option, push_parts};
 use super::time::{age, ctime};
 use super::vserver::comment;
@@ -22,7 +23,11 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
     let part = |label: &str, key: &str| option(&row.settings, label, key);
     let seconds = |label: &str, key: &str| part(label, key).map(|part| part + " sec");
     vec![
-        vec![Some(format!("State: {}", row.state))],
+        vec![Some(format!(
+            "State: {}",
+            drain::state(&row.state, row.drain.as_ref())
+        ))],
+        vec![row.drain.as_ref().map(drain::forecast)],
         vec![Some(format!(
             "Last state change was at {}",
             ctime(row.state_change_unix_ms, zone)

@@ -1,6 +1,7 @@
 //! Golden texts: tabs, blanks and labels exactly as in the reference.
 
 mod chains;
+mod drain;
 mod explain;
 mod options;
 mod persistence;
@@ -207,6 +208,7 @@ fn a_service_shows_the_options_it_has() {
         state: "UP".to_owned(),
         state_change_unix_ms: 1_434_093_002_000,
         state_age_ms: 1_171_550,
+        drain: None,
         settings: settings(&[
             ("CustomServerID", "\"None\""),
             ("maxClient", "0"),
@@ -265,6 +267,7 @@ fn a_server_pads_its_name_by_form_and_lists_its_services() {
         port: "80".to_owned(),
         service_type: "TCP".to_owned(),
         state: "UP".to_owned(),
+        drain: None,
     });
     assert_eq!(
         show(&[Row::Server(row)], Form::Single),

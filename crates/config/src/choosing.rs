@@ -156,7 +156,7 @@ pub(crate) fn idle_options(
             let with = format!("while the virtual server is in lb group {}", group.name);
             let mut idle = given(command, settings, &OF_GROUP, &with);
             if kind_in_force(&group.settings).is_none() {
-                idle.extend(given(command, settings, &[Key::SkipPersistency], &with));
+                idle.extend(given(command, settings, &OF_MEMBER, &with));
             }
             idle
         }
@@ -279,12 +279,16 @@ fn mask(settings: &Settings, v4: Key, v6: Key) -> AddressMask {
 }
 
 /// What is of use with a persistence alone.
-const FOR_PERSISTENCE: [Key; 4] = [
+const FOR_PERSISTENCE: [Key; 5] = [
     Key::Timeout,
     Key::PersistMask,
     Key::V6PersistMaskLen,
     Key::SkipPersistency,
+    Key::TrofsPersistence,
 ];
+
+/// What each virtual server of a group has of its own.
+const OF_MEMBER: [Key; 2] = [Key::SkipPersistency, Key::TrofsPersistence];
 
 /// What is of use with a kind of persistence that looks into what clients send.
 const FOR_BACKUP: [Key; 2] = [Key::PersistenceBackup, Key::BackupPersistenceTimeout];

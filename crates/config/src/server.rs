@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use sluice_balance::Change;
 use sluice_command::{Command, ConfigVerb, Fault, Key, Noun};
 
 use crate::edit::Edit;
@@ -18,8 +19,8 @@ impl Config {
             ConfigVerb::Set => self.set_server(command),
             ConfigVerb::Unset => self.unset_server(command),
             ConfigVerb::Rm => self.rm_servers(command),
-            ConfigVerb::Enable => self.switch_servers(command, true),
-            ConfigVerb::Disable => self.switch_servers(command, false),
+            ConfigVerb::Enable => self.enable_servers(command),
+            ConfigVerb::Disable => self.disable_servers(command),
             ConfigVerb::Bind | ConfigVerb::Unbind => Err(refusal::not_configuring()),
         }
     }
@@ -81,13 +82,31 @@ impl Config {
         Ok(plan)
     }
 
-    fn switch_servers(&self, command: &Command, enabled: bool) -> Result<Plan, Fault> {
+    fn enable_servers(&self, command: &Command) -> Result<Plan, Fault> {
         let mut plan = Plan::default();
         for name in words::names(command)? {
             let before = self.find_server(name)?;
             let mut after = before.clone();
-            after.enabled = enabled;
+            after.enabled = true;
             self.put_server(&mut plan, before, after)?;
+        }
+        Ok(plan)
+    }
+
+    /// All services leave alike, those too that are on their way already.
+    fn disable_servers(&self, command: &Command) -> Result<Plan, Fault> {
+        let leave = words::leave(command);
+        let mut plan = Plan::default();
+        for name in words::names(command)? {
+            let before = self.find_server(name)?;
+            for service in self.services_of(before) {
+                plan.changes.push(Change::DisableService(service.id, leave));
+            }
+            if before.enabled {
+                let mut after = before.clone();
+                after.enabled = false;
+                plan.edits.push(Edit::Server(after));
+            }
         }
         Ok(plan)
     }

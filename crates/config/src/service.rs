@@ -18,8 +18,8 @@ impl Config {
             ConfigVerb::Set => self.set_service(command),
             ConfigVerb::Unset => self.unset_service(command),
             ConfigVerb::Rm => self.rm_services(command),
-            ConfigVerb::Enable => self.switch_services(command, true),
-            ConfigVerb::Disable => self.switch_services(command, false),
+            ConfigVerb::Enable => self.enable_services(command),
+            ConfigVerb::Disable => self.disable_services(command),
             ConfigVerb::Bind | ConfigVerb::Unbind => Err(refusal::not_configuring()),
         }
     }
@@ -104,14 +104,30 @@ impl Config {
         Ok(plan)
     }
 
-    fn switch_services(&self, command: &Command, enabled: bool) -> Result<Plan, Fault> {
+    fn enable_services(&self, command: &Command) -> Result<Plan, Fault> {
         let mut plan = Plan::default();
         for name in words::names(command)? {
             let before = self.find_service("name", name)?;
             let mut after = before.clone();
-            after.enabled = enabled;
+            after.enabled = true;
             let server = self.server_of(before);
             plan.put_service(Some((before, server)), after, server);
+        }
+        Ok(plan)
+    }
+
+    /// The core is told of those too that are disabled: they may be on their way still.
+    fn disable_services(&self, command: &Command) -> Result<Plan, Fault> {
+        let leave = words::leave(command);
+        let mut plan = Plan::default();
+        for name in words::names(command)? {
+            let before = self.find_service("name", name)?;
+            plan.changes.push(Change::DisableService(before.id, leave));
+            if before.enabled {
+                let mut after = before.clone();
+                after.enabled = false;
+                plan.edits.push(Edit::Service(after));
+            }
         }
         Ok(plan)
     }

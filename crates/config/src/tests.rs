@@ -6,6 +6,7 @@ mod choosing;
 mod faults;
 mod groups;
 mod layer7;
+mod leave;
 mod load;
 mod parameter;
 mod random;

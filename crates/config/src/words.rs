@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
+use sluice_balance::Leave;
 use sluice_command::{Arg, Command, Fault, Key, Noun, Value, Verb};
 
 use crate::object::{Listen, ServiceType};
@@ -25,6 +27,14 @@ pub(crate) fn names(command: &Command) -> Result<Vec<&str>, Fault> {
 /// Returns the names of the virtual servers to put into a group or take out of it.
 pub(crate) fn vserver_names(command: &Command) -> Result<Vec<&str>, Fault> {
     words(command, Key::VserverName, "vServerName")
+}
+
+/// Returns how services are to leave that are disabled.
+pub(crate) fn leave(command: &Command) -> Leave {
+    Leave {
+        delay: command.integer(Key::Delay).map(Duration::from_secs),
+        graceful: command.text(Key::GraceFul) == Some("YES"),
+    }
 }
 
 /// Returns the name of the service to bind or unbind.

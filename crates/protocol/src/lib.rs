@@ -9,6 +9,7 @@
 
 mod client;
 mod codec;
+mod drain;
 mod explain;
 mod message;
 mod paths;
@@ -16,6 +17,7 @@ mod rows;
 
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
+pub use drain::Drain;
 pub use explain::{ExplainOutcome, ExplainService, ExplainVserver};
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};

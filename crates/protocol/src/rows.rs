@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{ExplainOutcome, ExplainService, ExplainVserver};
+use crate::{Drain, ExplainOutcome, ExplainService, ExplainVserver};
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ pub struct ServerService {
     pub service_type: String,
     /// Its state in the words of `show`.
     pub state: String,
+    /// How it goes out of service, while the operator has it go.
+    pub drain: Option<Drain>,
 }
 
 /// A service.
@@ -103,6 +105,8 @@ pub struct ServiceRow {
     pub state_change_unix_ms: u64,
     /// How long ago that was.
     pub state_age_ms: u64,
+    /// How it goes out of service, while the operator has it go.
+    pub drain: Option<Drain>,
     /// Options in force.
     pub settings: BTreeMap<String, String>,
 }

@@ -35,6 +35,7 @@ impl View<'_> {
             port: service.address().port().to_string(),
             service_type: service.service_type().name().to_owned(),
             state: shown(self.status(service).state),
+            drain: self.drain(self.status(service)),
         }
     }
 
@@ -50,6 +51,7 @@ impl View<'_> {
             state: shown(status.state),
             state_change_unix_ms,
             state_age_ms,
+            drain: self.drain(status),
             settings: service.options(),
         })
     }

@@ -1,6 +1,7 @@
 //! Every field of a row comes from where it should: each number here is a different one.
 
 mod chains;
+mod drain;
 mod states;
 
 use std::time::{Duration, UNIX_EPOCH};
@@ -169,6 +170,7 @@ fn show_server_lists_all_and_one_with_its_services() {
         port: text("8003"),
         service_type: text("TCP"),
         state: text("OUT OF SERVICE"),
+        drain: None,
     };
     let detailed = ServerRow {
         services: vec![service],
@@ -202,6 +204,7 @@ fn show_service_gives_state_age_and_options_in_force() {
             state: text("UP"),
             state_change_unix_ms: 998_500,
             state_age_ms: 1_500,
+            drain: None,
             settings: row.settings.clone(),
         }
     );

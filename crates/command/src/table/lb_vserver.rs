@@ -241,8 +241,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         )
         .default(Default::Choice("ENABLED"))
         .set()
-        .unset()
-        .no_effect("services go out of service at once"),
+        .unset(),
         listening::CONN_FAILOVER,
         layer7::REDIRECT_URL,
         accepted::CACHEABLE,

@@ -22,8 +22,9 @@ mod tests;
 use std::net::Ipv4Addr;
 
 use rows::{
-    COMMENT_TEXT, ENABLED_DISABLED, IDLE_SECONDS, MASK_LENGTH, MINUTES_OR_COOKIE, ON_OFF,
-    PERSISTENCE_MINUTES, YES_NO, appflow_log, comment, devno, many, once, optional, row, state,
+    COMMENT_TEXT, DELAY, ENABLED_DISABLED, GRACEFUL, IDLE_SECONDS, MASK_LENGTH, MINUTES_OR_COOKIE,
+    ON_OFF, PERSISTENCE_MINUTES, YES_NO, appflow_log, comment, devno, many, once, optional, row,
+    state,
 };
 
 use crate::{ConfigVerb, IdleDefaults, Key, Noun, TypeSpec, Value, Verb};

@@ -42,6 +42,13 @@ pub(super) const MINUTES_OR_COOKIE: Kind = Kind::Integer {
     unit: "minutes",
 };
 
+/// As many seconds as the reference counts, some 136 years.
+const DELAY_SECONDS: Kind = Kind::Integer {
+    min: 0,
+    max: 4_294_967_295,
+    unit: "seconds",
+};
+
 pub(super) const MASK_LENGTH: Kind = Kind::Integer {
     min: 1,
     max: 128,
@@ -180,3 +187,20 @@ pub(super) const fn appflow_log() -> ArgSpec {
     .unset()
     .no_effect("flow records are not exported")
 }
+
+/// How long services go out of service at most.
+pub(super) const DELAY: ArgSpec = row(
+    Key::Delay,
+    "delay",
+    DELAY_SECONDS,
+    "How long it goes out of service at most, without newcomers; 0 is at once",
+);
+
+/// Whether services are out of service with their last client.
+pub(super) const GRACEFUL: ArgSpec = row(
+    Key::GraceFul,
+    "graceFul",
+    Kind::Choice(&YES_NO),
+    "Whether it is out of service as soon as its last client has left",
+)
+.default(Default::Choice("NO"));

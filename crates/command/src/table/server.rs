@@ -2,7 +2,8 @@
 
 use super::accepted;
 use super::{
-    ArgSpec, CommandSpec, Kind, NounSpec, comment, devno, many, once, optional, row, state,
+    ArgSpec, CommandSpec, DELAY, GRACEFUL, Kind, NounSpec, comment, devno, many, once, optional,
+    row, state,
 };
 use crate::{Key, Noun, Verb};
 
@@ -49,9 +50,9 @@ pub(super) static SERVER: NounSpec = NounSpec {
         CommandSpec {
             verb: Verb::Disable,
             noun: Noun::Server,
-            positionals: &[once(NAME)],
-            own: &[],
-            help: "Takes a server and all its services out of service",
+            positionals: &[once(NAME), optional(DELAY)],
+            own: &[GRACEFUL],
+            help: "Takes a server and all its services out of service, at once or gradually",
         },
         CommandSpec {
             verb: Verb::Show,

@@ -7,8 +7,9 @@ mod unused;
 
 use super::accepted;
 use super::{
-    ArgSpec, COMMENT_TEXT, Choices, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind,
-    NounSpec, ON_OFF, Then, YES_NO, appflow_log, comment, devno, once, optional, row, state,
+    ArgSpec, COMMENT_TEXT, Choices, CommandSpec, DELAY, Default, ENABLED_DISABLED, GRACEFUL,
+    IDLE_SECONDS, Kind, NounSpec, ON_OFF, Then, YES_NO, appflow_log, comment, devno, once,
+    optional, row, state,
 };
 use crate::service_type::{self, Side};
 use crate::{Key, Noun, Verb};
@@ -61,9 +62,9 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         CommandSpec {
             verb: Verb::Disable,
             noun: Noun::Service,
-            positionals: &[once(NAME)],
-            own: &[],
-            help: "Takes a service out of service",
+            positionals: &[once(NAME), optional(DELAY)],
+            own: &[GRACEFUL],
+            help: "Takes a service out of service, at once or gradually",
         },
         CommandSpec {
             verb: Verb::Show,

@@ -307,6 +307,8 @@ const ALL_KEYS: &[Key] = &[
     Key::HashLength,
     Key::BackupLbMethod,
     Key::TrofsPersistence,
+    Key::Delay,
+    Key::GraceFul,
     Key::PersistenceBackup,
     Key::BackupPersistenceTimeout,
     Key::CookieName,

@@ -124,7 +124,7 @@ fn what_does_nothing_without_persistence_says_so() {
     );
     assert_eq!(
         warnings("add lb vserver v2 TCP -trofsPersistence DISABLED"),
-        ["-trofsPersistence has no effect here [services go out of service at once]"]
+        ["-trofsPersistence has no effect with -persistenceType NONE"]
     );
 }
 

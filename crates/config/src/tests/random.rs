@@ -182,10 +182,21 @@ fn line() -> impl Strategy<Value = String> {
         1 => group().prop_map(|g| format!("rm lb group {g}")),
         1 => parameter_option().prop_map(|o| format!("set lb parameter {o}")),
         1 => Just("unset lb parameter -sessionsThreshold -usePortForHashLb".to_owned()),
+        1 => (server(), leave()).prop_map(|(s, o)| format!("disable server {s} {o}")),
+        1 => (service(), leave()).prop_map(|(s, o)| format!("disable service {s} {o}")),
         1 => (switch(), server()).prop_map(|(word, s)| format!("{word} server {s}")),
         1 => (switch(), service()).prop_map(|(word, s)| format!("{word} service {s}")),
         1 => (switch(), vserver()).prop_map(|(word, v)| format!("{word} lb vserver {v}")),
     ]
+}
+
+fn leave() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "60",
+        "-graceFul YES",
+        "0 -graceFul NO",
+        "1998 -graceFul YES",
+    ])
 }
 
 fn state() -> impl Strategy<Value = &'static str> {

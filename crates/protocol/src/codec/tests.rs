@@ -8,7 +8,7 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, ExplainOutcome, ExplainService, ExplainVserver,
+    BoundService, BoundStat, ConfigStatus, Drain, ExplainOutcome, ExplainService, ExplainVserver,
     GroupMember, GroupRow, Hello, ParameterRow, PersistenceStat, PersistentSession, Reply, Request,
     Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, StartupRoundRobin, VERSION,
     VserverRow, VserverStat,
@@ -194,6 +194,7 @@ fn server_row() -> ServerRow {
             port: "80".to_owned(),
             service_type: "TCP".to_owned(),
             state: "UP".to_owned(),
+            drain: None,
         }],
     }
 }
@@ -212,6 +213,13 @@ fn service_row() -> ServiceRow {
         state: "UP".to_owned(),
         state_change_unix_ms: 1_700_000_000_000,
         state_age_ms: 12,
+        drain: Some(Drain {
+            graceful: true,
+            age_ms: 1,
+            left_ms: Some(u64::MAX),
+            clients: 2,
+            last_client_ms: None,
+        }),
         settings: settings(),
     }
 }
