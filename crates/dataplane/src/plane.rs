@@ -225,9 +225,8 @@ impl Dataplane {
                         self.open(vserver, protocol, address, &mut prepared);
                     }
                 }
-                Output::CloseFlows(which) | Output::MoveFlows(which) => {
-                    self.tell(&Message::CloseFlows(which));
-                }
+                Output::CloseFlows(which) => self.tell(&Message::CloseFlows(which)),
+                Output::MoveFlows(which) => self.tell(&Message::MoveFlows(which)),
                 Output::ServiceState(service, state, _) => {
                     tracing::debug!(service = service.0, ?state, "service has changed state");
                 }

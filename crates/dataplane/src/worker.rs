@@ -40,6 +40,8 @@ pub(crate) enum Message {
     Close(VserverId),
     /// Reset these flows.
     CloseFlows(CloseFlows),
+    /// Let these UDP sessions leave their service.
+    MoveFlows(CloseFlows),
     /// Let all TCP listening sockets go.
     Drain,
     /// Reset all flows and end the thread.
@@ -200,9 +202,10 @@ impl Worker {
                 self.udp.close_listener(registry, vserver, now);
             }
             Message::CloseFlows(which) => self.close_flows(which, now),
+            Message::MoveFlows(which) => self.udp.move_flows(which, now),
             Message::Drain => {
                 self.tcp.drain(registry, now);
-                self.udp.drain();
+                self.udp.drain(now);
             }
             Message::Stop => {
                 self.close_flows(ALL, now);

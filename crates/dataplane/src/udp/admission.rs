@@ -17,13 +17,14 @@ use crate::token::{UDP_SESSION, token};
 
 impl UdpSide {
     /// Begins the session of `key` for the datagram at `first` in the batch, or finds that another
-    /// worker just has.
+    /// worker just has. It takes the place of `former`, which goes on if none begins.
     pub(super) fn begin(
         &mut self,
         registry: &Registry,
         listener: usize,
         key: SessionKey,
         first: usize,
+        former: Option<&Session>,
         now: Instant,
     ) -> Result<Arc<Session>, Loss> {
         if self.shared.is_draining() {
@@ -32,6 +33,9 @@ impl UdpSide {
         let place = self.shared.udp.claim().ok_or(Loss::Limit)?;
         let (selection, socket) = self.select(&key, self.arena.payload(first), now)?;
         let session = Arc::new(Session::new(socket, &selection, place, now));
+        if let Some(former) = former {
+            former.end();
+        }
         if let Some(other) = self.shared.udp.enter(key, &session, now) {
             self.shared
                 .with_engine(|engine| engine.handle_unused(selection.reservation, now));

@@ -6,6 +6,10 @@
 //! The idle rule: a session runs out once no datagram has passed in either direction for the
 //! shorter of the client's and the service's idle limit; `None` is no limit. The limits are those
 //! at the time the session began; a drain shortens them. A reply that waits unread counts as passed: it is read first.
+//!
+//! A session that is to leave its service has a short limit, and ends with the next datagram of its client,
+//! which begins another under the same key. It is read until its limit is over even so: answers may be under
+//! way. Until then the key is that of the new one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,7 +108,9 @@ impl Flows {
     pub(super) fn remove(&mut self, index: usize) -> Option<Flow> {
         let (_, flow) = self.flows.try_remove(index)?;
         flow.session.end();
-        self.by_key.remove(&flow.key);
+        if self.by_key.get(&flow.key) == Some(&index) {
+            self.by_key.remove(&flow.key);
+        }
         let flows = &self.flows;
         self.expiry
             .shrink(flows.len(), |handle| is_alive(flows, handle));
@@ -117,19 +123,36 @@ impl Flows {
     }
 
     /// Lets no session be silent for longer than `limit` from now on.
-    pub(super) fn shorten(&mut self, limit: Duration) {
+    pub(super) fn shorten(&mut self, limit: Duration, now: Instant) {
+        for (_, (_, flow)) in &mut self.flows {
+            flow.idle = Some(flow.idle.map_or(limit, |idle| idle.min(limit)));
+        }
+        self.set_deadlines(now);
+    }
+
+    /// Lets the sessions that `matches` leave their service.
+    pub(super) fn let_go(&mut self, matches: impl Fn(&Flow) -> bool, now: Instant) {
+        for (_, (_, flow)) in &self.flows {
+            if matches(flow) {
+                flow.session.set_leaving(true);
+            }
+        }
+        self.set_deadlines(now);
+    }
+
+    /// Sets all deadlines anew; what has ended and is still read gets the whole time for it again.
+    fn set_deadlines(&mut self, now: Instant) {
         self.expiry = Expiry::default();
-        for (index, (serial, flow)) in &mut self.flows {
-            let idle = flow.idle.map_or(limit, |idle| idle.min(limit));
-            flow.idle = Some(idle);
-            let at = flow.session.last_activity() + idle;
-            self.expiry.set(
-                at,
-                Handle {
-                    index,
-                    serial: *serial,
-                },
-            );
+        for (index, (serial, flow)) in &self.flows {
+            let at = if flow.session.has_ended() {
+                Some(now + LEAVING_IDLE)
+            } else {
+                deadline(flow)
+            };
+            if let Some(at) = at {
+                let serial = *serial;
+                self.expiry.set(at, Handle { index, serial });
+            }
         }
     }
 
@@ -153,8 +176,8 @@ impl Flows {
     pub(super) fn expire(&mut self, index: usize, now: Instant) -> Option<Flow> {
         let (serial, flow) = self.flows.get(index)?;
         let seen = flow.session.last_activity();
-        let at = seen + flow.idle?;
-        if at <= now && flow.session.end_if_unused_since(seen) {
+        let is_over = deadline(flow).is_some_and(|at| at <= now);
+        if flow.session.has_ended() || is_over && flow.session.end_if_unused_since(seen) {
             return self.remove(index);
         }
         let (serial, again) = (*serial, deadline(flow)?);
@@ -169,6 +192,15 @@ fn is_alive(flows: &Slab<(u64, Flow)>, handle: Handle) -> bool {
         .is_some_and(|(serial, _)| *serial == handle.serial)
 }
 
+/// When a session runs out; at once if it has ended, at the deadline that was set while it had not.
 fn deadline(flow: &Flow) -> Option<Instant> {
-    flow.idle.map(|idle| flow.session.last_activity() + idle)
+    if flow.session.has_ended() {
+        return Some(Instant::default());
+    }
+    let leaving = flow.session.is_leaving().then_some(LEAVING_IDLE);
+    let idle = flow.idle.into_iter().chain(leaving).min()?;
+    Some(flow.session.last_activity() + idle)
 }
+
+/// How long a session may be silent that is to leave its service: an answer under way takes less.
+pub(super) const LEAVING_IDLE: Duration = Duration::from_secs(2);

@@ -24,14 +24,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use slab::Slab;
 use sluice_balance::{CloseFlows, CloseReason, Instant, VserverId};
 
-use self::flows::{Flow, Flows};
+use self::flows::{Flow, Flows, LEAVING_IDLE};
 use self::forward::{next_run, send_run};
 use self::listener::Listener;
 pub use self::losses::UdpStatus;
@@ -109,8 +108,8 @@ impl UdpSide {
     }
 
     /// Ends soon the sessions over which nothing passes any more; no session begins from now on.
-    pub(crate) fn drain(&mut self) {
-        self.flows.shorten(DRAIN_IDLE);
+    pub(crate) fn drain(&mut self, now: Instant) {
+        self.flows.shorten(LEAVING_IDLE, now);
     }
 
     /// Takes a readiness event of one of this side's sockets.
@@ -151,6 +150,13 @@ impl UdpSide {
             ended.extend(self.flows.remove(index));
         }
         self.finish(registry, ended, CloseReason::Flushed, now);
+    }
+
+    /// Lets the sessions that `which` matches leave their service: the next datagram of their clients
+    /// begins new ones if anybody takes them, and those over which nothing passes end soon.
+    pub(crate) fn move_flows(&mut self, which: CloseFlows, now: Instant) {
+        self.flows
+            .let_go(|flow| which.matches(&flow.reservation), now);
     }
 
     /// Returns how many sessions this worker owns.
@@ -210,8 +216,15 @@ impl UdpSide {
             .and_then(|listener| listener.key(received));
         let key = key.ok_or(Loss::Truncated)?;
         let session = match self.find(&key, now) {
+            Some(session) if session.is_leaving() => {
+                let begun = self.begin(registry, listener, key, run.start, Some(&session), now);
+                begun.unwrap_or_else(|_| {
+                    session.set_leaving(false);
+                    session
+                })
+            }
             Some(session) => session,
-            None => self.begin(registry, listener, key, run.start, now)?,
+            None => self.begin(registry, listener, key, run.start, None, now)?,
         };
         let losses = self.shared.udp.losses();
         let (packets, bytes) = send_run(&self.arena, session.socket().as_fd(), run, None, losses);
@@ -359,9 +372,6 @@ fn deregister(registry: &Registry, socket: BorrowedFd<'_>) {
 const TURN_BATCHES: usize = 4;
 /// Sessions ended at one time, so that a burst of them does not hold up datagrams.
 const TURN_EXPIRIES: usize = 256;
-/// How long a session may be silent during a drain: an answer under way takes less, and what merely
-/// idles must not hold up the end.
-const DRAIN_IDLE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests;

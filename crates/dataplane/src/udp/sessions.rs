@@ -37,6 +37,8 @@ pub(super) struct Session {
     activity: AtomicU64,
     /// Whether a datagram of the client has been handed to the service.
     asked: AtomicBool,
+    /// Whether the next datagram of the client is to begin another session.
+    leaves: AtomicBool,
     service_counters: Arc<Counters>,
     vserver_counters: Arc<Counters>,
     _place: Claim,
@@ -54,6 +56,7 @@ impl Session {
             socket,
             activity: AtomicU64::new(mark(now)),
             asked: AtomicBool::new(false),
+            leaves: AtomicBool::new(false),
             service_counters: Arc::clone(&selection.service_counters),
             vserver_counters: Arc::clone(&selection.vserver_counters),
             _place: place,
@@ -91,6 +94,21 @@ impl Session {
     /// Ends the session: no worker sends through it from now on.
     pub(super) fn end(&self) {
         self.activity.store(ENDED, Ordering::Release);
+    }
+
+    /// Whether it has ended: its client has another, or will have.
+    pub(super) fn has_ended(&self) -> bool {
+        self.activity.load(Ordering::Acquire) == ENDED
+    }
+
+    /// Says whether the next datagram of its client is to begin another session.
+    pub(super) fn set_leaving(&self, leaves: bool) {
+        self.leaves.store(leaves, Ordering::Relaxed);
+    }
+
+    /// Whether the next datagram of its client is to begin another session.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaves.load(Ordering::Relaxed)
     }
 
     /// Notes that the system took a datagram towards the service; returns whether it is the first.

@@ -1,5 +1,7 @@
 //! One worker's UDP side on real loopback sockets and stepped time.
 
+mod leaving;
+
 use std::time::Duration;
 
 use mio::{Events, Poll};
@@ -308,7 +310,7 @@ fn draining_ends_sessions_that_only_idle() {
     for idle_ms in [None, Some(60_000), Some(1_000)] {
         let mut rig = Rig::new(1, idle_ms, None);
         rig.send(&rig.client(), 0, b"a", at(0));
-        rig.side.drain();
+        rig.side.drain(at(0));
         let limit = idle_ms.unwrap_or(u64::MAX).min(2_000);
         assert_eq!(rig.side.poll_timeout(), Some(at(limit)), "{idle_ms:?}");
         rig.timeout(at(limit - 1));
