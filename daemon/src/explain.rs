@@ -232,6 +232,7 @@ fn exclusion(exclusion: &Exclusion) -> String {
         Exclusion::Unknown => "not probed yet".to_owned(),
         Exclusion::OutOfService => "disabled".to_owned(),
         Exclusion::GoingOutOfService => "going out of service".to_owned(),
+        Exclusion::OnTrial => "on trial with one connection".to_owned(),
         Exclusion::MaxClient(most) => format!("at maxClient {most}"),
         Exclusion::MaxBandwidth(most) => format!("over maxBandwidth {most} kbit/s"),
         Exclusion::SlowStart => "held back by slow start".to_owned(),

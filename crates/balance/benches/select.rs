@@ -203,6 +203,7 @@ fn settings(number: u32) -> ServiceSettings {
         hash_id: None,
         health_monitor: true,
         monitor_threshold: 0,
+        is_one_way: false,
         idle: None,
         flush_on_down: false,
     }

@@ -4,8 +4,8 @@ use core::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{
-    Backup, HashSettings, Leave, MonitorBind, MonitorId, MonitorSettings, Order, Orders, Percent,
-    Persistence, ServiceId, TokenRange, VserverId, Weight,
+    Backup, HashSettings, Leave, MonitorBind, MonitorId, MonitorSettings, Order, Orders,
+    PassiveSettings, Percent, Persistence, ServiceId, TokenRange, VserverId, Weight,
 };
 
 /// What carries the flows of a service or a virtual server.
@@ -154,6 +154,8 @@ pub struct ServiceSettings {
     pub idle: Option<Duration>,
     /// Whether going down ends the connections.
     pub flush_on_down: bool,
+    /// Whether its clients never get an answer, so that silence says nothing.
+    pub is_one_way: bool,
 }
 
 /// All that the core and the data plane need to know of a virtual server.
@@ -225,6 +227,11 @@ pub enum Change {
     SetWeight(Bind),
     /// A service leaves a virtual server.
     Unbind(VserverId, ServiceId),
+    /// The operator enabled a service, whether or not it was disabled: what its connections have said
+    /// of it is forgotten.
+    EnableService(ServiceId),
+    /// Services are watched like this by their own connections from now on; before, they are not.
+    SetPassive(PassiveSettings),
     /// A monitor now exists.
     AddMonitor(MonitorId, MonitorSettings),
     /// A monitor has these settings from now on, or probes in another way. What it has found stays; a

@@ -243,6 +243,8 @@ pub enum Exclusion {
     OutOfService,
     /// It is being disabled.
     GoingOutOfService,
+    /// It was DOWN because of its connections, and one that it has now is to show whether it is well.
+    OnTrial,
     /// It has as many connections as it may have.
     MaxClient(u32),
     /// Its traffic of the last second exceeded so many kbit/s.

@@ -51,6 +51,7 @@
 //!         monitor_threshold: 0,
 //!         idle: None,
 //!         flush_on_down: false,
+//!         is_one_way: false,
 //!     };
 //!     engine.apply(&Change::AddService(service, settings), start);
 //!     let weight = Weight::DEFAULT;
@@ -142,6 +143,12 @@
 //! they send and expect is known outside. What they measure is what LRTM and CUSTOMLOAD compare;
 //! [`Engine::handle_monitor_response`] and [`Engine::handle_load`] hand in the same from elsewhere.
 //!
+//! # Connections
+//!
+//! [`Change::SetPassive`] lets the connections of TCP services decide as well: who fails too often is
+//! DOWN for a while and comes back by a trial; see [`PassiveSettings`]. It goes by what is reported as
+//! above: ends of flows, client data and first answers.
+//!
 //! # Why there
 //!
 //! [`Engine::explain`] says who would get the next flow, what each service counts and why it is left
@@ -150,7 +157,7 @@
 //! # Where things are
 //!
 //! `engine` ties all together; `service` and `vserver` are the objects; `monitor` says which probes are
-//! due and what a service is by what they find; `method` has a small file
+//! due and what a service is by what they find; `inline` is what the connections of one service say of it; `method` has a small file
 //! per method; `drain` is how one service goes out of service; `ramp` is the slow start of one bound service; `hash` is what never changes: how
 //! clients and services are hashed; `persistence` has the entries of all clients that stick to a
 //! service; `token` is what a client says of itself; `answers` is the record of one service,
@@ -170,6 +177,7 @@ mod flow;
 mod hash;
 mod health;
 mod ids;
+mod inline;
 mod method;
 mod monitor;
 mod monitored;
@@ -203,6 +211,7 @@ pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, 
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub use health::{Percent, PercentError};
 pub use ids::{MonitorId, ProbeId, ServiceId, VserverId, Weight, WeightError};
+pub use inline::PassiveSettings;
 pub use monitor::{MonitorBind, MonitorSettings, ProbeResult};
 pub use order::{Order, OrderError, Orders};
 pub use output::{CloseFlows, Output};
@@ -212,8 +221,8 @@ pub use persistence::{
     PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
 pub use snapshot::{
-    BindingStatus, DrainStatus, LastProbe, MonitorStatus, RampStatus, ServiceStatus, Snapshot,
-    StartupReason, StartupStatus, State, StateReason, VserverStatus,
+    BindingStatus, DrainStatus, InlineStatus, LastProbe, MonitorStatus, RampStatus, ServiceStatus,
+    Snapshot, StartupReason, StartupStatus, State, StateReason, VserverStatus,
 };
 pub use time::Instant;
 pub use token::{Token, TokenRange, TokenRangeError};

@@ -10,6 +10,7 @@ use crate::answers::Answers;
 use crate::drain::Drain;
 use crate::fading::Moment;
 use crate::hash::Identity;
+use crate::inline::Inline;
 use crate::monitor::Measured;
 use crate::monitored::MonitorValues;
 use crate::rate::{Rates, Recent, Totals, exceeds};
@@ -40,6 +41,7 @@ pub(crate) struct Service {
     pub(crate) measured: Measured,
     /// Whether it was there at the start, and has been UNKNOWN ever since.
     pub(crate) is_from_start: bool,
+    pub(crate) inline: Inline,
     since: Instant,
     reason: StateReason,
     failures: Failures,
@@ -74,11 +76,18 @@ impl Service {
             verdict: None,
             measured: Measured::default(),
             is_from_start: false,
+            inline: Inline::default(),
             since: now,
             reason: StateReason::Operator,
             failures: Failures::default(),
             rates: Rates::new(),
         }
+    }
+
+    /// Whether it takes flows, its limits apart: it is UP, and none is on trial.
+    #[inline]
+    pub(crate) fn takes_flows(&self) -> bool {
+        self.state == State::Up && !self.inline.is_trying()
     }
 
     /// Whether another flow may be given to it, its state apart.
@@ -153,9 +162,14 @@ impl Service {
             }
             (own, _) => own,
         };
-        match (state, self.state) {
+        let state = match (state, self.state) {
             (State::Unknown, State::Up | State::Down) if keeps => self.state,
             (state, _) => state,
+        };
+        if state == State::Up && self.inline.is_out() {
+            State::Down
+        } else {
+            state
         }
     }
 
@@ -231,6 +245,7 @@ impl Service {
             longest_wait: waiting.map(|since| now.duration_since(since)),
             recent_failures: self.answers.recent_failures(Moment::of(now)),
             stands_behind: self.stands_behind(now),
+            inline: self.inline.status(),
             monitors: Vec::new(),
         }
     }

@@ -86,6 +86,8 @@ pub struct ServiceStatus {
     /// Whether it stands behind all others where traffic is compared, because it takes in and gives
     /// nothing back.
     pub stands_behind: bool,
+    /// What its connections say of it.
+    pub inline: InlineStatus,
     /// Its monitors in bind order.
     pub monitors: Vec<MonitorStatus>,
 }
@@ -97,6 +99,23 @@ pub enum StateReason {
     Operator,
     /// A monitor, by what it found.
     Monitor(MonitorId),
+    /// Its own connections, by how they went.
+    Traffic,
+}
+
+/// What the connections of one service say of it at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InlineStatus {
+    /// Until when it is DOWN because of them.
+    pub out_until: Option<Instant>,
+    /// Whether it is UP, but takes one flow at a time until one of them decides.
+    pub is_on_trial: bool,
+    /// Failures since the last success.
+    pub failed_in_a_row: u32,
+    /// Failures among the last connections, of which 100 are looked at.
+    pub failed: u32,
+    /// How many connections these are.
+    pub seen: u32,
 }
 
 /// One monitor of one service at one moment.

@@ -12,7 +12,7 @@
 //! Invariants: a service's line has its flows that are `Asked`, in the order of their `since`; a flow's
 //! line is always that of one service. A slot is used again after its flow has ended.
 
-use crate::Instant;
+use crate::{Instant, VserverId};
 
 /// The place of a flow's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,17 @@ pub(crate) struct Waiting {
     newest: Option<FlowSlot>,
     /// The oldest that began to wait after the last sign of life.
     unheard: Option<(FlowSlot, Instant)>,
+    /// The oldest whose silence has not been looked at; see [`Flows::pass_over`].
+    unseen: Option<(FlowSlot, Instant)>,
+}
+
+/// A flow that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// Where it was.
+    pub(crate) progress: Progress,
+    /// Whether its silence was counted as a failure.
+    pub(crate) is_counted: bool,
 }
 
 impl Waiting {
@@ -49,6 +60,11 @@ impl Waiting {
     #[inline]
     pub(crate) fn unheard(&self) -> Option<Instant> {
         self.unheard.map(|(_, since)| since)
+    }
+
+    /// Returns the oldest flow whose silence has not been looked at, and since when it waits.
+    pub(crate) fn unseen(&self) -> Option<(FlowSlot, Instant)> {
+        self.unseen
     }
 
     /// Notes a sign of life: who waits now no longer says anything about the service.
@@ -70,12 +86,17 @@ struct Entry {
     /// Neighbours in the line of the service.
     older: Option<FlowSlot>,
     newer: Option<FlowSlot>,
+    /// Who serves it.
+    vserver: VserverId,
+    is_counted: bool,
 }
 
 impl Flows {
-    /// Makes the entry of a flow that has been given a service.
-    pub(crate) fn open(&mut self, now: Instant) -> FlowSlot {
+    /// Makes the entry of a flow that has been given a service by a virtual server.
+    pub(crate) fn open(&mut self, vserver: VserverId, now: Instant) -> FlowSlot {
         let entry = Entry {
+            vserver,
+            is_counted: false,
             progress: Progress::Quiet(now),
             older: None,
             newer: None,
@@ -103,6 +124,7 @@ impl Flows {
         }
         line.newest = Some(slot);
         line.unheard.get_or_insert((slot, now));
+        line.unseen.get_or_insert((slot, now));
         true
     }
 
@@ -122,13 +144,38 @@ impl Flows {
 
     /// Drops the entry of a flow that ends; returns where it was. The line is absent if the service is
     /// gone, and the rest of its line with it.
-    pub(crate) fn close(&mut self, slot: FlowSlot, line: Option<&mut Waiting>) -> Progress {
-        let progress = self.at(slot).progress;
+    pub(crate) fn close(&mut self, slot: FlowSlot, line: Option<&mut Waiting>) -> Ended {
+        let Entry {
+            progress,
+            is_counted,
+            ..
+        } = *self.at(slot);
         if let (Progress::Asked(_), Some(line)) = (progress, line) {
             self.unlink(slot, line);
         }
         self.free.push(slot);
-        progress
+        Ended {
+            progress,
+            is_counted,
+        }
+    }
+
+    /// Looks at the silence of the oldest flow that it has not been looked at of; returns who serves it.
+    pub(crate) fn pass_over(&mut self, line: &mut Waiting) -> Option<VserverId> {
+        let (slot, _) = line.unseen?;
+        let Entry { newer, vserver, .. } = *self.at(slot);
+        line.unseen = newer.map(|newer| (newer, self.since(newer)));
+        Some(vserver)
+    }
+
+    /// Returns where a flow is.
+    pub(crate) fn progress(&self, slot: FlowSlot) -> Progress {
+        self.entries[slot.0 as usize].progress
+    }
+
+    /// Notes that the silence of a flow was counted as a failure.
+    pub(crate) fn mark_counted(&mut self, slot: FlowSlot) {
+        self.at(slot).is_counted = true;
     }
 
     fn unlink(&mut self, slot: FlowSlot, line: &mut Waiting) {
@@ -143,8 +190,10 @@ impl Flows {
             Some(newer) => self.at(newer).older = older,
             None => line.newest = older,
         }
-        if line.unheard.is_some_and(|(first, _)| first == slot) {
-            line.unheard = follower;
+        for first in [&mut line.unheard, &mut line.unseen] {
+            if first.is_some_and(|(first, _)| first == slot) {
+                *first = follower;
+            }
         }
     }
 

@@ -84,6 +84,7 @@ fn engine() -> Engine {
             hash_id: None,
             health_monitor: true,
             monitor_threshold: 0,
+            is_one_way: false,
             idle: None,
             flush_on_down: false,
         };

@@ -83,6 +83,11 @@ impl TypeSpec {
         }
     }
 
+    /// Returns whether clients only ever send, so that no answer says nothing.
+    pub fn is_one_way(&self) -> bool {
+        ONE_WAY.contains(&self.name)
+    }
+
     /// Returns what an operator who uses it is to know, if anything.
     pub fn warning(&self) -> Option<String> {
         let carrier = match self.carrier {
@@ -262,6 +267,15 @@ static TYPES: &[TypeSpec] = &[
         .web(),
     tcp("KAFKA_BROKER", MESSAGES, "a message queue").for_services(),
     tcp("KAFKA_PRODUCER", MESSAGES, "a message queue").for_vservers(),
+];
+
+/// Types that carry logs and records, which nobody answers.
+const ONE_WAY: [&str; 5] = [
+    "SYSLOGTCP",
+    "SYSLOGUDP",
+    "IPFIX",
+    "LOGSTREAM",
+    "LOGSTREAM_SSL",
 ];
 
 #[cfg(test)]

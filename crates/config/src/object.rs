@@ -168,6 +168,7 @@ impl Service {
             monitor_threshold: 0,
             idle: self.settings.idle(Key::SvrTimeout),
             flush_on_down: flush_on_down(&self.settings),
+            is_one_way: self.service_type.is_one_way(),
         }
     }
 
@@ -294,6 +295,11 @@ impl ServiceType {
     /// Returns whether what it carries is encrypted from end to end.
     pub(crate) fn is_encrypted(self) -> bool {
         self.0.is_encrypted()
+    }
+
+    /// Returns whether clients only ever send.
+    pub(crate) fn is_one_way(self) -> bool {
+        self.0.is_one_way()
     }
 
     /// Returns what an operator who uses it is to know, if anything.

@@ -111,6 +111,10 @@ impl Config {
             let mut after = before.clone();
             after.enabled = true;
             let server = self.server_of(before);
+            if before.enabled {
+                // It may be DOWN because of its connections: the operator knows better.
+                plan.changes.push(Change::EnableService(before.id));
+            }
             plan.put_service(Some((before, server)), after, server);
         }
         Ok(plan)

@@ -73,6 +73,7 @@ fn tcp_service(address: &str) -> ServiceSettings {
         hash_id: None,
         health_monitor: true,
         monitor_threshold: 0,
+        is_one_way: false,
         idle: Some(std::time::Duration::from_secs(9000)),
         flush_on_down: true,
     }

@@ -242,6 +242,8 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::SetWeight(_)
             | Change::Unbind(..)
             | Change::EnableVserver(_)
+            | Change::EnableService(_)
+            | Change::SetPassive(_)
             | Change::AddMonitor(..)
             | Change::SetMonitor(..)
             | Change::RemoveMonitor(_)

@@ -15,7 +15,9 @@ impl Engine {
         if let Some(service) = self.services.get_mut(reservation.service) {
             service.look();
             let line = &mut service.answers.waiting;
-            self.flows.ask(reservation.flow, line, now);
+            if self.flows.ask(reservation.flow, line, now) {
+                self.watch(reservation.service);
+            }
         }
     }
 
@@ -40,6 +42,7 @@ impl Engine {
             vserver.times.add(time, moment);
         }
         self.tell_indexes(slot, |index| index.note_answer(slot));
+        self.note_answer(reservation, now);
     }
 
     /// Ends the flow's entry; a flow that failed is booked on its service.
@@ -54,12 +57,13 @@ impl Engine {
             return;
         };
         let line = &mut service.answers.waiting;
-        let progress = self.flows.close(reservation.flow, Some(line));
-        let failure = reason.and_then(|reason| Failure::of(reason, progress));
+        let ended = self.flows.close(reservation.flow, Some(line));
+        let failure = reason.and_then(|reason| Failure::of(reason, ended.progress));
         if let Some((failure, since)) = failure {
             service.look();
             let time = now.duration_since(since);
             service.answers.fail(failure, time, Moment::of(now));
         }
+        self.note_end(reservation, reason, ended, now);
     }
 }

@@ -26,6 +26,12 @@ impl Cause {
         let reason = StateReason::Operator;
         Self { reason, keeps }
     }
+
+    /// Something has been found out.
+    pub(super) fn by(reason: StateReason) -> Self {
+        let keeps = true;
+        Self { reason, keeps }
+    }
 }
 
 impl Engine {
@@ -52,6 +58,8 @@ impl Engine {
             Change::Bind(bind) => self.bind(bind, now),
             Change::SetWeight(bind) => self.set_weight(bind, now),
             Change::Unbind(vserver, service) => self.unbind(*vserver, *service, now),
+            Change::EnableService(id) => self.forgive(*id, now),
+            Change::SetPassive(settings) => self.set_passive(settings, now),
             Change::AddMonitor(id, settings) => self.monitors.add(*id, *settings),
             Change::SetMonitor(id, settings) => self.set_monitor(*id, settings, now),
             Change::RemoveMonitor(id) => self.monitors.remove(*id),
@@ -78,6 +86,7 @@ impl Engine {
     fn set_service(&mut self, id: ServiceId, settings: &ServiceSettings, now: Instant) {
         let service = self.services.get_mut(id).expect(PLANNED);
         let moved = settings.address != service.settings.address;
+        let was_enabled = service.settings.enabled;
         let identity = service.identity;
         service.set(settings.clone());
         let moves_clients = service.identity != identity;
@@ -90,6 +99,11 @@ impl Engine {
         if settings.enabled {
             self.cancel_drain(id);
         }
+        if moved || !(was_enabled && settings.enabled) {
+            let service = self.services.get_mut(id).expect(PLANNED);
+            service.inline.let_off(true, now);
+            self.renote_inline(id);
+        }
         self.restart_probes(id, moved, now);
         self.settle_service(id, Cause::operator(self.is_booted && !moved), now);
         // A TCP connection to the former address ends by itself; a UDP flow would go on there.
@@ -100,6 +114,7 @@ impl Engine {
 
     fn remove_service(&mut self, id: ServiceId) {
         self.cancel_drain(id);
+        self.drop_inline(id);
         self.monitors.unbind_all(id, &mut self.outputs);
         let service = self.services.remove(id).expect(PLANNED);
         assert!(service.bound_by.is_empty(), "service {} is bound", id.0);
@@ -216,6 +231,7 @@ impl Engine {
             self.persistence.unbind(table, service, bound_by);
         }
         self.close_flows(Some(id), Some(service));
+        self.let_off_last(&[id], now);
         self.update_vserver(id, now);
     }
 

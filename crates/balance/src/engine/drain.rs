@@ -12,7 +12,7 @@ use super::Engine;
 use super::apply::Cause;
 use crate::drain::{Drain, Leave};
 use crate::service::{ends_flows, spares_flows};
-use crate::{CloseFlows, Instant, Output, Protocol, ServiceId, State, VserverId};
+use crate::{CloseFlows, Instant, Output, Protocol, ServiceId, State, StateReason, VserverId};
 
 impl Engine {
     /// Disables a service, gradually if it is to leave so; a later word counts, also over a drain
@@ -20,8 +20,10 @@ impl Engine {
     pub(super) fn disable_service(&mut self, id: ServiceId, leave: Leave, now: Instant) {
         let service = self.services.get_mut(id).expect(PLANNED);
         service.settings.enabled = false;
+        service.inline.let_off(true, now);
         let is_out = service.state == State::OutOfService;
         let drain = (!is_out).then(|| Drain::begin(leave, service.active, now));
+        self.renote_inline(id);
         self.set_drain(id, drain.flatten());
         self.restart_probes(id, false, now);
         self.settle_service(id, Cause::operator(true), now);
@@ -65,8 +67,13 @@ impl Engine {
         let flush = service.settings.flush_on_down;
         let bound_by = service.bound_by.clone();
         self.outputs.push_back(Output::ServiceState(id, state, now));
-        if ends_flows(protocol, flush, former, state) {
+        // Connections that say that others fail need not fail themselves.
+        let spares = reason == StateReason::Traffic;
+        if !spares && ends_flows(protocol, flush, former, state) {
             self.close_flows(None, Some(id));
+        }
+        if former == State::Up {
+            self.let_off_last(&bound_by, now);
         }
         for vserver in &bound_by {
             if is_new || state != State::Up {
@@ -79,6 +86,26 @@ impl Engine {
         }
         if state == State::GoingOutOfService && protocol == Protocol::Udp {
             self.move_flows(id, &bound_by);
+        }
+    }
+
+    /// The same outside of a change, which does the rest for all: slow starts count the time so far with
+    /// the state that was, and nothing of the state is kept for choices to come.
+    pub(super) fn settle_apart(&mut self, id: ServiceId, cause: Cause, now: Instant) {
+        let bound_by = self.services.get(id).expect(PLANNED).bound_by.clone();
+        for vserver in &bound_by {
+            let vserver = self.vservers.get_mut(vserver).expect(PLANNED);
+            vserver.settle_ramps(&self.services, now);
+        }
+        self.settle_service(id, cause, now);
+        self.reset_indexes(&bound_by);
+    }
+
+    /// Lets virtual servers look at all their services anew at the next choice.
+    pub(super) fn reset_indexes(&mut self, vservers: &[VserverId]) {
+        for vserver in vservers {
+            let vserver = self.vservers.get_mut(vserver).expect(PLANNED);
+            vserver.index.reset();
         }
     }
 

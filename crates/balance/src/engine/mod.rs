@@ -9,6 +9,7 @@ mod apply;
 mod chain;
 mod drain;
 mod explain;
+mod inline;
 mod keep;
 mod monitored;
 mod monitors;
@@ -30,8 +31,8 @@ use crate::vserver::{Index, Indexing, Question, Thresholds, Vserver};
 use crate::waiting::Flows;
 use crate::window::{WINDOW_SLOTS, WINDOW_SPAN, WINDOW_STEP};
 use crate::{
-    CloseReason, FlowKey, Instant, Output, Refusal, Reservation, Selection, ServiceId, State,
-    VserverId,
+    CloseReason, FlowKey, Instant, Output, PassiveSettings, Refusal, Reservation, Selection,
+    ServiceId, State, VserverId,
 };
 
 /// All balancing state of the process.
@@ -60,6 +61,9 @@ pub struct Engine {
     binding_serial: u64,
     flows: Flows,
     monitors: Monitors,
+    passive: PassiveSettings,
+    /// When something is due of the services that are watched by their connections.
+    inline_due: BTreeSet<(Instant, ServiceId)>,
     /// Whether the configuration of the start is loaded.
     is_booted: bool,
     dice: Dice,
@@ -93,6 +97,8 @@ impl Engine {
             binding_serial: 0,
             flows: Flows::default(),
             monitors: Monitors::default(),
+            passive: PassiveSettings::OFF,
+            inline_due: BTreeSet::new(),
             is_booted: false,
             dice: Dice::new(seed),
             indexing: Indexing::default(),
@@ -146,6 +152,7 @@ impl Engine {
         let served = self.serve(dialled, &question);
         let served = served.inspect_err(|_| self.count_refusal(dialled))?;
         let Served { chosen, .. } = served;
+        let opened = self.flows.open(served.by, now);
         let vserver = self.vservers.get_mut(&served.by).expect(SERVES);
         let first = vserver.is_first(dialled == served.by, tried);
         vserver.active += 1;
@@ -157,6 +164,8 @@ impl Engine {
         service.active += 1;
         service.hits += 1;
         service.answers.choose(now);
+        service.inline.choose(opened, now);
+        let is_trial = service.inline.is_trying();
         if let Some(drain) = &mut service.drain {
             drain.note_begin(now);
         }
@@ -168,7 +177,7 @@ impl Engine {
                 service: binding.service,
                 binding: binding.serial,
                 choice: vserver.choices,
-                flow: self.flows.open(now),
+                flow: opened,
                 paid: chosen.paid,
                 first,
             },
@@ -186,6 +195,9 @@ impl Engine {
         }
         if let Some(keeper) = served.keeper {
             self.note_keeper(keeper, served.by, &question);
+        }
+        if is_trial {
+            self.watch(selection.reservation.service);
         }
         if let Some(table) = served.table {
             let kept = served.held.filter(|_| chosen.keeps_entry);
@@ -250,6 +262,7 @@ impl Engine {
         let now = self.advance(now);
         self.persistence.handle_timeout(now);
         self.handle_probes_due(now);
+        self.handle_inline_due(now);
     }
 
     /// Returns when `handle_timeout` wants to be called next; never without services and entries.
@@ -259,7 +272,8 @@ impl Engine {
         let drains = self.drains.first().map(|(deadline, _)| *deadline);
         let probes = self.monitors.poll_timeout();
         let due = windows.into_iter().chain(entries).chain(drains);
-        due.chain(probes).min()
+        let watched = self.inline_due.first().map(|(due, _)| *due);
+        due.chain(probes).chain(watched).min()
     }
 
     /// Returns the next thing to do, in the order it came up.

@@ -81,21 +81,7 @@ impl Engine {
         if service.state_to_be(true) == service.state {
             return;
         }
-        // The time so far counts with the state it had.
-        let bound_by = service.bound_by.clone();
-        for vserver in &bound_by {
-            let vserver = self.vservers.get_mut(vserver).expect(PLANNED);
-            vserver.settle_ramps(&self.services, now);
-        }
-        let cause = Cause {
-            reason: StateReason::Monitor(monitor),
-            keeps: true,
-        };
-        self.settle_service(id, cause, now);
-        for vserver in &bound_by {
-            let vserver = self.vservers.get_mut(vserver).expect(PLANNED);
-            vserver.index.reset();
-        }
+        self.settle_apart(id, Cause::by(StateReason::Monitor(monitor)), now);
     }
 
     /// Takes over what the monitors of a service say and measure.

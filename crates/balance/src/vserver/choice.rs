@@ -401,6 +401,6 @@ impl Search<'_> {
     pub(super) fn admits(&self, binding: &Binding) -> bool {
         let service = self.services.at(binding.slot);
         let Question { tried, recent, .. } = self.question;
-        service.state == State::Up && service.has_room(recent) && !tried.contains(&binding.service)
+        service.takes_flows() && service.has_room(recent) && !tried.contains(&binding.service)
     }
 }

@@ -266,8 +266,10 @@ impl Scene<'_> {
         let is_standby = self.later.iter().any(|among| among.includes(binding));
         let ramp = binding.ramp.as_ref();
         let is_held_back = !self.limits_lifted && ramp.is_some_and(|ramp| ramp.holds_back());
+        let is_trying = service.inline.is_trying();
         let state = state.iter().copied();
         state
+            .chain(is_trying.then_some(Exclusion::OnTrial))
             .chain(clients.map(Exclusion::MaxClient))
             .chain(bandwidth.map(Exclusion::MaxBandwidth))
             .chain(is_held_back.then_some(Exclusion::SlowStart))

@@ -18,9 +18,9 @@
 
 use super::choice::Search;
 use super::{Binding, Vserver};
+use crate::Instant;
 use crate::method::{Gauge, Horizon, Rule, Tournament, Value};
 use crate::services::Slot;
-use crate::{Instant, State};
 
 /// The lower bounds of one virtual server's services.
 #[derive(Clone, Debug, Default)]
@@ -275,7 +275,7 @@ impl Search<'_> {
     /// Returns what the load of a service is not below, as long as the basis holds.
     fn bound(&self, binding: &Binding, gauge: &Gauge, horizon: &Horizon) -> Value {
         let service = self.services.at(binding.slot);
-        if self.among.includes(binding) && service.state == State::Up && !service.is_full() {
+        if self.among.includes(binding) && service.takes_flows() && !service.is_full() {
             Value::new(gauge.bound(service, horizon), binding.weight)
         } else {
             Value::NEVER

@@ -23,6 +23,7 @@ use std::time::Duration;
 use crate::fading::AverageTime;
 use crate::hash::Table;
 use crate::health::Health;
+use crate::inline::LastAnswers;
 use crate::method::Chooser;
 use crate::monitored::Monitored;
 use crate::ramp::{Ramp, Terms};
@@ -65,6 +66,7 @@ pub(crate) struct Vserver {
     pub(crate) index: Index,
     startup: Startup,
     pub(crate) monitored: Monitored,
+    pub(crate) last_answers: LastAnswers,
     /// Of its flows that were answered, whichever service did.
     pub(crate) times: AverageTime,
     since: Instant,
@@ -122,6 +124,7 @@ impl Vserver {
             index: Index::default(),
             startup: Startup::default(),
             monitored: Monitored::default(),
+            last_answers: LastAnswers::default(),
             times: AverageTime::default(),
             since: now,
             rates: Rates::new(),

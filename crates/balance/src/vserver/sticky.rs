@@ -102,7 +102,7 @@ impl Vserver {
     ) -> Usability {
         let service = services.at(binding.slot);
         let is_open = match service.state {
-            State::Up => true,
+            State::Up => service.takes_flows(),
             State::GoingOutOfService => self.honours_trofs(),
             State::Down
             | State::Unknown

@@ -13,6 +13,7 @@ mod explain;
 mod hashing;
 mod health;
 mod index;
+mod inline;
 mod lifecycle;
 mod limits;
 mod monitored;

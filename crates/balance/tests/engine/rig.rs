@@ -244,6 +244,7 @@ pub(crate) fn service() -> ServiceSettings {
         hash_id: None,
         health_monitor: true,
         monitor_threshold: 0,
+        is_one_way: false,
         idle: None,
         flush_on_down: false,
     }

@@ -187,11 +187,17 @@ fn what_is_set_to_what_it_is_changes_nothing() {
         "set lb vserver v1 -lbMethod LEASTCONNECTION -cltTimeout 9000",
         "unset lb vserver v1 -lbMethod",
         "enable server web1",
-        "enable service s1",
     ] {
         let changes = planned(&config, line).changes;
         assert_eq!(changes, [], "{line}");
     }
+}
+
+#[test]
+fn an_enabled_service_that_is_enabled_is_said_to_be_well() {
+    let config = configured(SITE);
+    let plan = planned(&config, "enable service s1");
+    assert_eq!(plan.changes, [Change::EnableService(S1)]);
 }
 
 #[test]

@@ -50,7 +50,9 @@ impl Told {
                 *known = settings;
             }
             Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
-            change @ (Change::AddMonitor(..)
+            Change::EnableService(id) => assert!(self.services.contains_key(&id)),
+            change @ (Change::SetPassive(_)
+            | Change::AddMonitor(..)
             | Change::SetMonitor(..)
             | Change::RemoveMonitor(_)
             | Change::BindMonitor(_)

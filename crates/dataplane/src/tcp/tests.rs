@@ -168,6 +168,7 @@ fn add(address: SocketAddr, number: u32) -> [Change; 2] {
         hash_id: None,
         health_monitor: true,
         monitor_threshold: 0,
+        is_one_way: false,
         idle: None,
         flush_on_down: true,
     };

@@ -92,6 +92,7 @@ impl Rig {
                 hash_id: None,
                 health_monitor: true,
                 monitor_threshold: 0,
+                is_one_way: false,
                 idle: service_idle.map(Duration::from_millis),
                 flush_on_down: true,
             };

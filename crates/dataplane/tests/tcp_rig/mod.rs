@@ -245,6 +245,7 @@ pub(crate) fn service_settings(address: SocketAddr, idle: Idle) -> ServiceSettin
         hash_id: None,
         health_monitor: true,
         monitor_threshold: 0,
+        is_one_way: false,
         idle: idle.service,
         flush_on_down: false,
     }

@@ -206,6 +206,7 @@ impl Rig {
             hash_id: None,
             health_monitor: true,
             monitor_threshold: 0,
+            is_one_way: false,
             idle: self.idle,
             flush_on_down: true,
         }

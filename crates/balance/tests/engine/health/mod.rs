@@ -1,6 +1,6 @@
 //! Monitors through the engine: what is probed when, what the results do to services, and what is shown.
 
-mod bench;
+pub(crate) mod bench;
 mod bounds;
 mod interplay;
 mod random;

@@ -38,6 +38,7 @@ fn selection() -> Selection {
                 hash_id: None,
                 health_monitor: true,
                 monitor_threshold: 0,
+                is_one_way: false,
                 idle: None,
                 flush_on_down: true,
             },

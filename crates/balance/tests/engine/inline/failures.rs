@@ -1,0 +1,220 @@
+//! What is a failure, what is none, and how many are too many.
+
+use sluice_balance::{Change, CloseReason, Output, PassiveSettings, ServiceId, State, StateReason};
+
+use super::bench::{Bench, seconds};
+use crate::rig::at;
+
+/// Whether three flows that end like this put a service out, with and without client data.
+fn puts_out(reason: CloseReason, with_data: bool, another_answers: bool) -> bool {
+    let mut bench = Bench::new(2);
+    bench.succeed(1);
+    if another_answers {
+        bench.rig.run_to(1);
+        bench.succeed(2);
+    }
+    for _ in 0..3 {
+        let flow = if with_data {
+            bench.ask(1)
+        } else {
+            bench.open(1)
+        };
+        bench.end(flow, reason);
+    }
+    bench.state(1) == State::Down
+}
+
+#[test]
+fn failure_is_as_the_table_says() {
+    use CloseReason::{
+        ClientReset, ConnectFailed, Finished, Flushed, IdleLimit, Local, ServiceClosed,
+        ServiceReset,
+    };
+    // How flows end; without client data, with it, and with it when another service has answered.
+    let table = [
+        (ConnectFailed, [true, true, true]),
+        (ServiceReset, [false, true, true]),
+        (ServiceClosed, [false, true, true]),
+        (Finished, [false, false, true]),
+        (ClientReset, [false, false, true]),
+        (IdleLimit, [false, false, true]),
+        (Flushed, [false, false, false]),
+        (Local, [false, false, false]),
+    ];
+    for (reason, expected) in table {
+        let seen = [(false, true), (true, false), (true, true)];
+        let seen = seen.map(|(data, another)| puts_out(reason, data, another));
+        assert_eq!(seen, expected, "{reason:?}");
+    }
+}
+
+#[test]
+fn success_between_failures_starts_the_count_again() {
+    let mut bench = Bench::new(2);
+    bench
+        .rig
+        .apply(Change::SetPassive(PassiveSettings::default()));
+    // H15: 8 failures, a success, 8 failures, and so on; never for the share either: 100 are not seen.
+    for _ in 0..10 {
+        bench.refuse(1, 8);
+        bench.succeed(1);
+    }
+    assert_eq!(
+        (bench.state(1), bench.inline(1).failed_in_a_row),
+        (State::Up, 0)
+    );
+    bench.refuse(2, 9);
+    assert_eq!(bench.state(2), State::Down);
+}
+
+#[test]
+fn thirty_of_the_last_hundred_put_a_service_out_that_never_fails_often_in_a_row() {
+    let mut bench = Bench::new(2);
+    // H12: the first failure of each round is 3 or 4 before the next.
+    let mut given = 0;
+    while bench.state(1) == State::Up {
+        if given % 10 < 3 && given % 10 != 1 || given % 10 == 5 {
+            bench.refuse(1, 1);
+        } else {
+            bench.succeed(1);
+        }
+        given += 1;
+        assert!(given <= 101);
+    }
+    // A hundred have to be seen first, and a failure has to come.
+    assert_eq!(given, 101);
+    // One less is not too many, however long it goes on.
+    let mut bench = Bench::new(2);
+    for number in 0..1_000 {
+        match number % 100 {
+            85 => bench.succeed(1),
+            other if other % 10 < 3 && other % 10 != 1 || other % 10 == 5 => bench.refuse(1, 1),
+            _ => bench.succeed(1),
+        }
+    }
+    let shown = bench.inline(1);
+    assert_eq!(
+        (bench.state(1), shown.failed, shown.seen),
+        (State::Up, 30 - 1, 100)
+    );
+}
+
+#[test]
+fn silence_counts_at_its_time_limit_once_and_only_if_another_has_answered_since() {
+    let mut bench = Bench::new(2);
+    bench.succeed(1);
+    let flows: Vec<_> = (0..3).map(|_| bench.ask(1)).collect();
+    bench.rig.run_to(4_999);
+    assert_eq!(bench.inline(1).failed, 0);
+    // Nobody has answered since: it may be a type that never answers.
+    bench.rig.run_to(5_000);
+    assert_eq!((bench.inline(1).failed, bench.state(1)), (0, State::Up));
+    bench.succeed(2);
+    let late: Vec<_> = (0..2).map(|_| bench.ask(1)).collect();
+    bench.rig.run_to(9_999);
+    assert_eq!(bench.inline(1).failed, 0);
+    bench.rig.run_to(10_000);
+    assert_eq!((bench.inline(1).failed, bench.state(1)), (2, State::Up));
+    // Counted already: their ends are no more failures. Those that were passed over are now.
+    for flow in late {
+        bench.end(flow, CloseReason::ClientReset);
+    }
+    assert_eq!(bench.inline(1).failed, 2);
+    let mut flows = flows.into_iter();
+    bench.rig.run_to(11_000);
+    bench.rig.outputs();
+    bench.end(flows.next().unwrap(), CloseReason::ClientReset);
+    assert_eq!(bench.state(1), State::Down);
+    let down = Output::ServiceState(ServiceId(1), State::Down, at(11_000));
+    assert_eq!(bench.rig.outputs(), [down]);
+    let shown = bench.rig.service(1);
+    assert_eq!(
+        (shown.reason, shown.since),
+        (StateReason::Traffic, at(11_000))
+    );
+    assert_eq!(shown.inline.out_until, Some(at(21_000)));
+}
+
+#[test]
+fn silent_service_goes_out_at_the_limit_whatever_its_clients_do() {
+    let mut bench = Bench::new(2);
+    let _flows: Vec<_> = (0..3).map(|_| bench.ask(1)).collect();
+    bench.rig.run_to(1_000);
+    bench.succeed(2);
+    bench.rig.run_to(4_999);
+    assert_eq!(bench.state(1), State::Up);
+    bench.rig.run_to(5_000);
+    let shown = bench.rig.service(1);
+    assert_eq!((shown.state, shown.since), (State::Down, at(5_000)));
+}
+
+#[test]
+fn late_answer_is_a_success() {
+    let mut bench = Bench::new(2);
+    let flow = bench.ask(1);
+    bench.rig.run_to(1);
+    bench.succeed(2);
+    bench.rig.run_to(6_000);
+    assert_eq!(bench.inline(1).failed_in_a_row, 1);
+    bench.answer(&flow);
+    assert_eq!(bench.inline(1).failed_in_a_row, 0);
+}
+
+#[test]
+fn one_way_service_is_not_watched_for_silence_but_for_refusals() {
+    let mut bench = Bench::new(2);
+    bench.rig.set(1, |settings| settings.is_one_way = true);
+    bench.rig.run_to(1);
+    bench.succeed(2);
+    for _ in 0..5 {
+        bench.fail(1, CloseReason::Finished);
+    }
+    let _open = [(); 5].map(|()| bench.ask(1));
+    bench.rig.run_to(60_000);
+    assert_eq!(bench.state(1), State::Up);
+    bench.refuse(1, 3);
+    assert_eq!(bench.state(1), State::Down);
+}
+
+#[test]
+fn udp_service_is_not_watched() {
+    let mut bench = Bench::new(2);
+    bench.rig.set(1, |settings| {
+        settings.protocol = sluice_balance::Protocol::Udp
+    });
+    bench.refuse(1, 200);
+    assert_eq!(bench.state(1), State::Up);
+}
+
+#[test]
+fn nobody_is_watched_unless_it_is_said_and_no_longer_when_it_is_not() {
+    let mut bench = Bench::new(2);
+    let off = PassiveSettings {
+        enabled: false,
+        ..PassiveSettings::default()
+    };
+    bench.refuse(1, 3);
+    assert_eq!(bench.state(1), State::Down);
+    bench.rig.apply(Change::SetPassive(off));
+    let shown = bench.rig.service(1);
+    assert_eq!(
+        (shown.state, shown.reason),
+        (State::Up, StateReason::Operator)
+    );
+    bench.refuse(1, 200);
+    let silent = [(); 3].map(|()| bench.ask(1));
+    bench.rig.run_to(100_000);
+    assert_eq!(
+        (bench.state(1), bench.inline(1)),
+        (State::Up, Default::default())
+    );
+    // What waits when it begins counts from when it began to wait.
+    bench.rig.apply(Change::SetPassive(PassiveSettings {
+        response_timeout: seconds(200),
+        ..super::bench::three()
+    }));
+    bench.succeed(2);
+    bench.rig.run_to(200_000);
+    assert_eq!(bench.state(1), State::Down);
+    drop(silent);
+}

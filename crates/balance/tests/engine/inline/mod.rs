@@ -1,0 +1,7 @@
+//! TCP-INLINE: services that their own connections show to be down.
+
+mod bench;
+mod failures;
+mod limits;
+mod random;
+mod trials;
