@@ -204,6 +204,7 @@ impl Engine {
         vserver.start_ramp(bind.service, &self.services, now);
         vserver.start_up(StartupReason::ServiceBound);
         self.services.at_mut(slot).bound_by.push(bind.vserver);
+        self.let_off_last(&[bind.vserver], now);
         self.update_vserver(bind.vserver, now);
     }
 

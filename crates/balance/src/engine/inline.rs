@@ -10,7 +10,6 @@
 use super::Engine;
 use super::apply::Cause;
 use crate::inline::Effect;
-use crate::service::Service;
 use crate::waiting::{Ended, FlowSlot, Progress};
 use crate::{
     CloseReason, Instant, PassiveSettings, Protocol, Reservation, ServiceId, State, StateReason,
@@ -150,19 +149,8 @@ impl Engine {
     /// Whether each virtual server of a service can do without it.
     fn may_go_out(&self, id: ServiceId) -> bool {
         let service = self.services.get(id).expect(EXISTS);
-        service.bound_by.iter().all(|front| {
-            let bindings = &self.vservers[front].bindings;
-            let services = bindings
-                .iter()
-                .map(|binding| self.services.at(binding.slot));
-            let suspects = services
-                .clone()
-                .filter(|one| one.inline.is_suspect())
-                .count();
-            let is_well = |one: &&_| is_well(one);
-            // It is one of those that are well itself.
-            (suspects + 1) * 2 <= bindings.len() && services.filter(is_well).count() > 1
-        })
+        let mut fronts = service.bound_by.iter().map(|front| &self.vservers[front]);
+        fronts.all(|front| front.can_spare(id, &self.services))
     }
 
     /// Lets those off that are out, or on trial, where otherwise nobody would be UP.
@@ -171,13 +159,11 @@ impl Engine {
             return;
         }
         for front in fronts {
-            let bindings = &self.vservers[front].bindings;
-            if bindings
-                .iter()
-                .any(|one| is_well(self.services.at(one.slot)))
-            {
+            let vserver = &self.vservers[front];
+            if vserver.has_one_that_is_well(&self.services) {
                 continue;
             }
+            let bindings = &vserver.bindings;
             for id in bindings.iter().map(|one| one.service).collect::<Vec<_>>() {
                 let service = self.services.get_mut(id).expect(EXISTS);
                 if service.inline.let_off(false, now) {
@@ -263,11 +249,6 @@ impl Engine {
             self.inline_due.remove(&(noted, id));
         }
     }
-}
-
-/// Whether a service takes whatever it is given.
-fn is_well(service: &Service) -> bool {
-    service.state == State::Up && !service.inline.is_suspect()
 }
 
 const EXISTS: &str = "who is watched exists, and is forgotten when it goes";

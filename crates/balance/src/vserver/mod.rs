@@ -12,6 +12,7 @@ mod index;
 mod orders;
 mod ramps;
 mod score;
+mod spare;
 mod spillover;
 mod startup;
 mod sticky;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sluice_balance::{
-    Change, Leave, Method, MonitorSettings, RampUnit, SlowStart, State, StateReason,
-    VserverSettings,
+    AddressMask, Change, Leave, Method, MonitorSettings, Persistence, PersistenceKind,
+    PersistenceTimeout, RampUnit, SkipPersistence, SlowStart, State, StateReason, VserverSettings,
 };
 
 use super::bench::{Bench, M, Manner, S, every, monitor};
@@ -156,4 +156,49 @@ fn enable_while_going_out_of_service_goes_on_with_what_monitors_know() {
         bench.rig.enable(1, true);
         assert_eq!(bench.state(1), state);
     }
+}
+
+#[test]
+fn client_that_sticks_to_a_service_that_goes_down_moves_and_stays_where_it_moved() {
+    let mut bench = Bench::probed(2, every(1_000, 500, 1), ANSWERS);
+    bench.run_to(5_000);
+    let settings = VserverSettings {
+        persistence: Some(Persistence {
+            kind: PersistenceKind::SourceIp,
+            mask: AddressMask::ALL,
+            timeout: PersistenceTimeout::DEFAULT,
+            skip: SkipPersistence::None,
+            trofs: true,
+            group: None,
+        }),
+        ..vserver(Method::RoundRobin)
+    };
+    bench.apply(Change::SetVserver(V, settings));
+    assert_eq!(bench.rig.picks(3), [1, 1, 1]);
+    bench.take(1, 1, Manner::Refuses);
+    bench.run_to(7_000);
+    assert_eq!(bench.rig.picks(2), [2, 2]);
+    bench.take(1, 1, ANSWERS);
+    bench.run_to(60_000);
+    assert_eq!(
+        (bench.state(1), bench.rig.picks(2)),
+        (State::Up, vec![2, 2])
+    );
+}
+
+#[test]
+fn odd_services_that_answer_wrongly_go_down_and_no_others() {
+    // H03.
+    let mut bench = Bench::probed(40, every(1_000, 500, 3), ANSWERS);
+    bench.run_to(5_000);
+    bench.changes();
+    for odd in (1..40).step_by(2) {
+        bench.take(odd, 1, Manner::Refuses);
+    }
+    bench.run_to(30_000);
+    let mut changes = bench.changes();
+    changes.sort_unstable_by_key(|change| change.0);
+    let changes = changes.into_iter().map(|(id, state, _)| (id, state));
+    let expected = (1..40).step_by(2).map(|odd| (odd, State::Down));
+    assert!(changes.eq(expected));
 }

@@ -1,8 +1,8 @@
 //! Who may not go out: half of the services at most, never the last one, and who is let off.
 
 use sluice_balance::{
-    Change, Leave, Method, MonitorId, MonitorSettings, Output, ProbeResult, ServiceId, State,
-    VserverId,
+    Change, Leave, Method, MonitorId, MonitorSettings, Output, Percent, ProbeResult, ServiceId,
+    State, VserverId, VserverSettings,
 };
 
 use super::bench::Bench;
@@ -40,6 +40,36 @@ fn last_service_that_is_up_stays_although_fewer_than_half_are_out() {
     bench.refuse(1, 3);
     bench.refuse(2, 3);
     assert_eq!(states(&mut bench, 4), "DUoo");
+}
+
+#[test]
+fn virtual_server_does_not_fall_below_its_health_threshold_by_it() {
+    for (percent, expected) in [(75, "DUUU"), (76, "UUUU")] {
+        let mut bench = Bench::new(4);
+        let settings = VserverSettings {
+            health_threshold: Percent::new(percent).unwrap(),
+            ..vserver(Method::LeastConnection)
+        };
+        bench.rig.apply(Change::SetVserver(crate::rig::V, settings));
+        bench.refuse(1, 3);
+        bench.refuse(2, 3);
+        assert_eq!(states(&mut bench, 4), expected, "{percent} %");
+        assert_eq!(bench.rig.vserver().state, State::Up);
+    }
+}
+
+#[test]
+fn service_that_is_out_is_let_off_where_it_becomes_the_only_one() {
+    let mut bench = Bench::new(2);
+    bench.refuse(1, 3);
+    let other = VserverId(2);
+    bench
+        .rig
+        .apply(Change::AddVserver(other, vserver(Method::RoundRobin)));
+    bench.rig.apply(Change::Bind(bind(other, 1, 1)));
+    assert_eq!(bench.state(1), State::Up);
+    let shown = bench.rig.engine.vserver_status(other, bench.rig.now);
+    assert_eq!(shown.unwrap().state, State::Up);
 }
 
 #[test]
