@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::waiting::FlowSlot;
-use crate::{Counters, ServiceId, Token, VserverId};
+use crate::{Counters, Method, ServiceId, Token, VserverId};
 
 /// What a choice may look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +84,10 @@ pub struct Selection {
     pub service_idle: Option<Duration>,
     /// What decided.
     pub rule: ChosenBy,
+    /// The method of the virtual server that serves the flow.
+    pub method: Method,
+    /// By what the method found the service; none if the client sticks to it.
+    pub grounds: Option<Grounds>,
 }
 
 /// What decided on the service of a flow.
@@ -93,6 +97,22 @@ pub enum ChosenBy {
     Persistence,
     /// The virtual server's method.
     Method,
+}
+
+/// By what a method found a service, as far as a choice knows without a look at all services: how many
+/// were equal, or were left out, only [`Engine::explain`](crate::Engine::explain) finds out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Grounds {
+    /// The service's turn.
+    Turn,
+    /// The least value for its weight.
+    Least,
+    /// Chance.
+    Chance,
+    /// The hash of the client with each service.
+    Hash,
+    /// The place of the client's hash in a table.
+    HashTable,
 }
 
 /// Why a flow is served by a backup of the virtual server that was dialled.

@@ -207,7 +207,9 @@ pub use explain::{
     Asked, CandidateStatus, Client, DecidedBy, EntryEffect, EntryStatus, Exclusion, Explanation,
     MethodChoice, Missing, Outcome, Unit, Verdict,
 };
-pub use flow::{ChosenBy, CloseReason, Diversion, FlowKey, Refusal, Reservation, Selection};
+pub use flow::{
+    ChosenBy, CloseReason, Diversion, FlowKey, Grounds, Refusal, Reservation, Selection,
+};
 pub use hash::{Fingers, FingersError, HashAlgorithm, HashSettings};
 pub use health::{Percent, PercentError};
 pub use ids::{MonitorId, ProbeId, ServiceId, VserverId, Weight, WeightError};

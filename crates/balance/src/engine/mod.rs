@@ -187,6 +187,8 @@ impl Engine {
             client_idle: vserver.settings.idle,
             service_idle: service.settings.idle,
             rule: chosen.rule,
+            method: vserver.settings.method,
+            grounds: chosen.grounds,
         };
         if let Some(diversion) = served.diversion {
             let front = self.vservers.get_mut(&dialled).expect(SERVES);

@@ -28,7 +28,7 @@ use crate::fading::Moment;
 use crate::hash::Key;
 use crate::service::Service;
 use crate::window::WINDOW_STEP;
-use crate::{FlowKey, Instant, Method, Token, VserverSettings, Weight};
+use crate::{FlowKey, Grounds, Instant, Method, Token, VserverSettings, Weight};
 
 use cursor::Cursor;
 pub(crate) use least::is_less;
@@ -146,6 +146,22 @@ impl Rule {
             | Self::LeastMonitorTime
             | Self::LeastLoad => true,
             Self::InTurn | Self::AtRandom | Self::Hash(_) => false,
+        }
+    }
+
+    /// Returns by what it finds a service; `has_table` says whether hashes are looked up.
+    pub(crate) fn grounds(self, has_table: bool) -> Grounds {
+        match self {
+            Self::InTurn => Grounds::Turn,
+            Self::AtRandom => Grounds::Chance,
+            Self::LeastConnection
+            | Self::LeastBandwidth
+            | Self::LeastPackets
+            | Self::LeastResponseTime
+            | Self::LeastMonitorTime
+            | Self::LeastLoad => Grounds::Least,
+            Self::Hash(_) if has_table => Grounds::HashTable,
+            Self::Hash(_) => Grounds::Hash,
         }
     }
 

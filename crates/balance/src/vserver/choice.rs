@@ -18,7 +18,8 @@ use crate::rate::Recent;
 use crate::service::Service;
 use crate::services::Services;
 use crate::{
-    ChosenBy, Diversion, FlowKey, Instant, Refusal, ServiceId, Spillover, SpilloverAction, State,
+    ChosenBy, Diversion, FlowKey, Grounds, Instant, Refusal, ServiceId, Spillover, SpilloverAction,
+    State,
 };
 
 /// What is asked.
@@ -66,6 +67,8 @@ pub(crate) struct Chosen {
     pub(crate) paid: Option<u32>,
     /// What decided.
     pub(crate) rule: ChosenBy,
+    /// By what the method did; none if it did not.
+    pub(crate) grounds: Option<Grounds>,
     /// Whether the client's entry stays with the service it names.
     pub(crate) keeps_entry: bool,
 }
@@ -165,7 +168,10 @@ impl Vserver {
         }
         let position = position.ok_or(Denial::Full)?;
         self.count_startup();
-        Ok(self.take(position, ChosenBy::Method, keeps_entry, terms))
+        Ok(Chosen {
+            grounds: Some(rule.grounds(self.has_table())),
+            ..self.take(position, ChosenBy::Method, keeps_entry, terms)
+        })
     }
 
     /// Chooses while it is DOWN for nothing but services that are going out of service: who sticks to
@@ -200,6 +206,7 @@ impl Vserver {
             position,
             paid: terms.and_then(|terms| self.charge(position, &terms)),
             rule,
+            grounds: None,
             keeps_entry,
         }
     }

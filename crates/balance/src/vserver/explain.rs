@@ -219,7 +219,8 @@ impl Vserver {
         }
     }
 
-    fn has_table(&self) -> bool {
+    /// Whether its hashes are looked up in a table.
+    pub(super) fn has_table(&self) -> bool {
         match self.settings.hash.algorithm {
             HashAlgorithm::Default => false,
             HashAlgorithm::Prac(_) | HashAlgorithm::Jarh(_) => true,

@@ -8,10 +8,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use sluice_balance::{
-    AddressMask, Backup, Change, Client, CloseReason, Counters, Engine, Explanation, FlowKey,
-    Instant, Leave, Method, Missing, Order, Outcome, Percent, Persistence, PersistenceKind,
-    PersistenceTimeout, RampUnit, Refusal, Reservation, ServiceId, SkipPersistence, SlowStart,
-    Spillover, SpilloverAction, SpilloverMethod, Token, TokenRange, VserverId, VserverSettings,
+    AddressMask, Backup, Change, Client, CloseReason, Counters, DecidedBy, Engine, Explanation,
+    FlowKey, Grounds, Instant, Leave, Method, MethodChoice, Missing, Order, Outcome, Percent,
+    Persistence, PersistenceKind, PersistenceTimeout, RampUnit, Refusal, Reservation, ServiceId,
+    SkipPersistence, SlowStart, Spillover, SpilloverAction, SpilloverMethod, Token, TokenRange,
+    VserverId, VserverSettings,
 };
 
 use crate::rig;
@@ -177,8 +178,8 @@ struct Side {
     open: Vec<(Reservation, [std::sync::Arc<Counters>; 2])>,
 }
 
-/// What was chosen for a flow: the virtual server that serves it, and the service.
-type Choice = Result<(VserverId, ServiceId), Refusal>;
+/// What was chosen for a flow: the virtual server that serves it, the service, and why that.
+type Choice = Result<(VserverId, ServiceId, Method, Option<Grounds>), Refusal>;
 
 impl Side {
     fn new(now: Instant) -> Self {
@@ -243,7 +244,12 @@ impl Side {
                 let chosen = self.engine.select(VserverId(*v), flow, &[], now);
                 return Some(chosen.map(|chosen| {
                     let place = chosen.reservation;
-                    let choice = (place.vserver(), place.service());
+                    let choice = (
+                        place.vserver(),
+                        place.service(),
+                        chosen.method,
+                        chosen.grounds,
+                    );
                     self.open
                         .push((place, [chosen.service_counters, chosen.vserver_counters]));
                     choice
@@ -313,6 +319,13 @@ fn check(said: &Explanation, choice: &Choice, flow: &FlowKey, known: u8, dialled
         usize::from(choice.is_ok())
     );
     let server = said.asked.iter().find(|one| one.verdict.serves());
+    if let (Some(one), Ok((_, _, method, grounds))) = (server, choice) {
+        assert_eq!(one.method, *method);
+        // A token that makes no difference to who gets the flow is not asked for.
+        if let Some(rule) = one.rule.filter(|_| flow.token.is_none()) {
+            assert_eq!(self::grounds(rule), *grounds, "{said:?}");
+        }
+    }
     match (said.outcome, choice) {
         (
             Outcome::Service {
@@ -322,7 +335,7 @@ fn check(said: &Explanation, choice: &Choice, flow: &FlowKey, known: u8, dialled
             },
             Ok(choice),
         ) => {
-            assert_eq!((vserver, service), *choice, "{said:?}");
+            assert_eq!((vserver, service), (choice.0, choice.1), "{said:?}");
             assert_eq!(diversion.is_some(), vserver != dialled);
             let row = server.and_then(|one| one.candidates.iter().find(|row| row.is_chosen));
             assert_eq!(row.map(|row| row.service), Some(service), "{said:?}");
@@ -347,6 +360,21 @@ fn check(said: &Explanation, choice: &Choice, flow: &FlowKey, known: u8, dialled
         }
         (outcome, choice) => panic!("{outcome:?} was said, {choice:?} came: {said:?}"),
     }
+}
+
+/// Returns what a selection says of a flow that is decided so.
+fn grounds(rule: DecidedBy) -> Option<Grounds> {
+    let choice = match rule {
+        DecidedBy::Persistence => return None,
+        DecidedBy::Method { choice, .. } => choice,
+    };
+    Some(match choice {
+        MethodChoice::Turn | MethodChoice::NewOutOfTurn => Grounds::Turn,
+        MethodChoice::Least { .. } => Grounds::Least,
+        MethodChoice::Chance => Grounds::Chance,
+        MethodChoice::Hash => Grounds::Hash,
+        MethodChoice::HashTable => Grounds::HashTable,
+    })
 }
 
 proptest! {
