@@ -30,6 +30,7 @@ fn value(row: &Row) -> Value {
         Row::UdpStat(row) => serde_json::to_value(row),
         Row::Group(row) => serde_json::to_value(row),
         Row::PersistentSession(row) => serde_json::to_value(row),
+        Row::Connection(row) => serde_json::to_value(row),
         Row::ExplainVserver(row) => serde_json::to_value(row),
         Row::ExplainService(row) => serde_json::to_value(row),
         Row::ExplainOutcome(row) => serde_json::to_value(row),

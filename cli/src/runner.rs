@@ -475,6 +475,7 @@ fn is_object(row: &Row) -> bool {
         | Row::ServiceStat(_)
         | Row::VserverStat(_)
         | Row::Group(_)
+        | Row::Connection(_)
         | Row::PersistentSession(_)
         | Row::ExplainVserver(_)
         | Row::ExplainService(_)

@@ -26,7 +26,7 @@ use crate::queue::{Ask, Event, Events};
 use crate::rows;
 use crate::save::{Replaced, SaveError};
 use crate::saver::{Content, Saver};
-use crate::{compare, sessions};
+use crate::{compare, connections, sessions};
 
 /// The controller's state.
 pub(crate) struct Controller {
@@ -224,6 +224,7 @@ impl Controller {
                 self.dataplane.persistence_totals(),
             )],
             Noun::LbPersistentSessions => return self.show_sessions(command),
+            Noun::NsConnectionTable => return self.show_connections(command),
             Noun::Server | Noun::Service | Noun::LbVserver | Noun::LbGroup => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
@@ -246,6 +247,15 @@ impl Controller {
     fn show_sessions(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
         let listing = sessions::show(&self.config, command, |filter, from| {
             self.dataplane.persistence_rows(filter, from)
+        })?;
+        let rows = listing.rows.into_iter().map(row);
+        Ok(rows.chain(listing.warning.map(Reply::Warning)).collect())
+    }
+
+    fn show_connections(&self, command: &Command) -> Result<Vec<Reply>, Fault> {
+        let most = connections::MOST_SHOWN;
+        let listing = connections::show(&self.config, command, most, |from| {
+            self.dataplane.flow_rows(from)
         })?;
         let rows = listing.rows.into_iter().map(row);
         Ok(rows.chain(listing.warning.map(Reply::Warning)).collect())

@@ -2,8 +2,8 @@
 
 use sluice_balance::{
     Asked, CandidateStatus, Client, DecidedBy, Diversion, EntryEffect, EntryStatus, Exclusion,
-    Explanation, Instant, Method, MethodChoice, Missing, Outcome, Refusal, ServiceId, Unit,
-    Verdict, VserverId,
+    Explanation, Grounds, Instant, Method, MethodChoice, Missing, Outcome, Refusal, ServiceId,
+    Unit, Verdict, VserverId,
 };
 use sluice_command::{Command, Fault, Key, Value, catalogue};
 use sluice_config::Config;
@@ -165,7 +165,7 @@ fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-fn method(method: Method) -> &'static str {
+pub(crate) fn method(method: Method) -> &'static str {
     match method {
         Method::RoundRobin => "ROUNDROBIN",
         Method::LeastConnection => "LEASTCONNECTION",
@@ -186,23 +186,23 @@ fn method(method: Method) -> &'static str {
 
 fn rule(rule: DecidedBy) -> String {
     let (choice, limits_lifted) = match rule {
-        DecidedBy::Persistence => return "persistence".to_owned(),
+        DecidedBy::Persistence => return PERSISTENCE.to_owned(),
         DecidedBy::Method {
             choice,
             limits_lifted,
         } => (choice, limits_lifted),
     };
     let text = match choice {
-        MethodChoice::Turn => "its turn in the round".to_owned(),
+        MethodChoice::Turn => grounds(Grounds::Turn).to_owned(),
         MethodChoice::NewOutOfTurn => "new, and its slow start allows it: out of turn".to_owned(),
-        MethodChoice::Least { ties: 0 | 1 } => "the least value for its weight".to_owned(),
+        MethodChoice::Least { ties: 0 | 1 } => grounds(Grounds::Least).to_owned(),
         MethodChoice::Least { ties } => format!(
-            "the least value for its weight; of {ties} equal ones the first in bind order after \
-             the service chosen last"
+            "{}; of {ties} equal ones the first in bind order after the service chosen last",
+            grounds(Grounds::Least)
         ),
-        MethodChoice::Chance => "chance, by weight".to_owned(),
-        MethodChoice::Hash => "the least hash score for its weight".to_owned(),
-        MethodChoice::HashTable => "the place of the hash in the table".to_owned(),
+        MethodChoice::Chance => grounds(Grounds::Chance).to_owned(),
+        MethodChoice::Hash => grounds(Grounds::Hash).to_owned(),
+        MethodChoice::HashTable => grounds(Grounds::HashTable).to_owned(),
     };
     if limits_lifted {
         format!(
@@ -210,6 +210,17 @@ fn rule(rule: DecidedBy) -> String {
         )
     } else {
         text
+    }
+}
+
+/// Says by what a method found a service.
+pub(crate) fn grounds(grounds: Grounds) -> &'static str {
+    match grounds {
+        Grounds::Turn => "its turn in the round",
+        Grounds::Least => "the least value for its weight",
+        Grounds::Chance => "chance, by weight",
+        Grounds::Hash => "the least hash score for its weight",
+        Grounds::HashTable => "the place of the hash in the table",
     }
 }
 
@@ -240,7 +251,7 @@ fn exclusion(exclusion: &Exclusion) -> String {
     }
 }
 
-fn diversion_word(diversion: Diversion) -> &'static str {
+pub(crate) fn diversion_word(diversion: Diversion) -> &'static str {
     match diversion {
         Diversion::Down => "DOWN",
         Diversion::Spillover => "SPILLOVER",
@@ -256,6 +267,9 @@ fn refusal(refusal: Refusal) -> &'static str {
         Refusal::Full => "no service has room",
     }
 }
+
+/// What decides for a client that stays with its service.
+pub(crate) const PERSISTENCE: &str = "persistence";
 
 #[cfg(test)]
 mod tests;

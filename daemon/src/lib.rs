@@ -9,6 +9,7 @@ mod boot;
 mod claim;
 mod clients;
 mod compare;
+mod connections;
 mod control_socket;
 mod controller;
 mod descriptors;

@@ -29,6 +29,7 @@ pub(crate) fn push(text: &mut String, rows: &[Row]) {
             | Row::VserverStat(_)
             | Row::UdpStat(_)
             | Row::Group(_)
+            | Row::Connection(_)
             | Row::PersistentSession(_)
             | Row::Parameter(_)
             | Row::Config(_) => {}

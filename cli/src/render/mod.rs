@@ -8,6 +8,7 @@
 //! Source: `show` and `stat` transcripts of the reference; what is our own says so at its place.
 
 mod config;
+mod connection;
 mod drain;
 mod explain;
 mod group;
@@ -44,6 +45,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
     let mut services = Vec::new();
     let mut vservers = Vec::new();
     let mut sessions = Vec::new();
+    let mut connections = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let head = layout::head(form, index);
         match row {
@@ -59,6 +61,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
             Row::Group(row) => group::push(&mut text, &head, row),
             Row::PersistentSession(row) => sessions.push(row),
+            Row::Connection(row) => connections.push(row),
             Row::ExplainVserver(_) | Row::ExplainService(_) | Row::ExplainOutcome(_) => {}
             Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
@@ -67,6 +70,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
     stat_service::push(&mut text, form, &services);
     stat_vserver::push(&mut text, form, &vservers);
     persistent_sessions::push(&mut text, &sessions);
+    connection::push(&mut text, &connections);
     explain::push(&mut text, &rows);
     text
 }

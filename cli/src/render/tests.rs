@@ -1,6 +1,7 @@
 //! Golden texts: tabs, blanks and labels exactly as in the reference.
 
 mod chains;
+mod connection;
 mod drain;
 mod explain;
 mod options;

@@ -263,6 +263,7 @@ fn names(noun: Noun) -> Vec<Reply> {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
+        | Noun::NsConnectionTable
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt

@@ -148,6 +148,8 @@ pub enum Noun {
     NsRollbackCommand,
     /// `ns version`
     NsVersion,
+    /// `ns connectiontable`
+    NsConnectionTable,
     /// `protocol udp`
     ProtocolUdp,
     /// `cli mode`
@@ -186,6 +188,7 @@ impl Noun {
             | Self::NsConf
             | Self::NsRollbackCommand
             | Self::NsVersion
+            | Self::NsConnectionTable
             | Self::ProtocolUdp
             | Self::CliMode
             | Self::CliPrompt
@@ -270,6 +273,7 @@ pub enum Key {
     Color,
     DisabledFeatureAction,
     Regex,
+    FilterExpression,
     // options without effect here, kept and written back
     Gslb,
     MaxReq,

@@ -3,6 +3,7 @@
 
 mod clock;
 mod descriptors;
+mod flow_rows;
 mod listen;
 mod listeners;
 mod pipes;
@@ -16,6 +17,7 @@ mod token;
 mod udp;
 mod worker;
 
+pub use flow_rows::{ChosenService, FlowCursor, FlowPage, FlowState, FlowStatus};
 pub use listeners::Prepared;
 pub use plane::{Dataplane, Options, PrepareError};
 pub use udp::UdpStatus;

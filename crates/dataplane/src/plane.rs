@@ -14,6 +14,7 @@ use sluice_balance::{
 };
 
 use crate::clock;
+use crate::flow_rows::{FlowCursor, FlowPage, Place};
 use crate::listeners::{Listeners, Prepared};
 use crate::shared::{Arm, Shared};
 use crate::udp::UdpStatus;
@@ -141,6 +142,23 @@ impl Dataplane {
         let now = clock::now();
         self.shared
             .with_engine_as_controller(|engine| engine.explain(vserver, client, now))
+    }
+
+    /// Shows a part of the open flows; flows go on between one part and the next.
+    pub fn flow_rows(&self, from: FlowCursor) -> FlowPage {
+        let Some(worker) = self.workers.get(from.worker) else {
+            return FlowPage::default();
+        };
+        let ((to, parts), (done, answers)) = (channel(), channel());
+        worker.post(Message::List(from.place, to), done);
+        for () in answers {}
+        let (rows, next) = parts.recv().unwrap_or_default();
+        let (worker, place) = match next {
+            Some(place) => (from.worker, place),
+            None => (from.worker + 1, Place::default()),
+        };
+        let next = (worker < self.workers.len()).then_some(FlowCursor { worker, place });
+        FlowPage { rows, next }
     }
 
     /// Shows how many persistence entries there are and may be.

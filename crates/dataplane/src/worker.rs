@@ -17,6 +17,7 @@ use mio::{Events, Poll, Waker};
 use sluice_balance::{CloseFlows, Instant, VserverId};
 
 use crate::clock;
+use crate::flow_rows::{Part, Place};
 use crate::shared::Shared;
 use crate::tcp::TcpSide;
 use crate::token::{UDP_LISTENER, UDP_SESSION, WAKER, tag, token};
@@ -38,6 +39,8 @@ pub(crate) enum Message {
     Open(VserverId, SocketAddr, Socket),
     /// Let the sockets of this virtual server go.
     Close(VserverId),
+    /// Show the flows from a place on.
+    List(Place, Sender<Part>),
     /// Reset these flows.
     CloseFlows(CloseFlows),
     /// Let these UDP sessions leave their service.
@@ -201,6 +204,10 @@ impl Worker {
                 self.tcp.close_listener(registry, vserver);
                 self.udp.close_listener(registry, vserver, now);
             }
+            Message::List(place, to) => {
+                // A controller that no longer waits needs no rows.
+                let _ = to.send(self.list(place, now));
+            }
             Message::CloseFlows(which) => self.close_flows(which, now),
             Message::MoveFlows(which) => self.udp.move_flows(which, now),
             Message::Drain => {
@@ -210,6 +217,20 @@ impl Worker {
             Message::Stop => {
                 self.close_flows(ALL, now);
                 self.stopping = true;
+            }
+        }
+    }
+
+    /// Shows a part of the flows: connections first, then sessions.
+    fn list(&self, place: Place, now: Instant) -> Part {
+        match place {
+            Place::Tcp(from) => {
+                let (rows, next) = self.tcp.list(from, now);
+                (rows, Some(next.map_or(Place::Udp(0), Place::Tcp)))
+            }
+            Place::Udp(from) => {
+                let (rows, next) = self.udp.list(from, now);
+                (rows, next.map(Place::Udp))
             }
         }
     }

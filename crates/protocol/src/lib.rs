@@ -9,6 +9,7 @@
 
 mod client;
 mod codec;
+mod connection;
 mod drain;
 mod explain;
 mod message;
@@ -17,6 +18,7 @@ mod rows;
 
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
+pub use connection::{Connection, ConnectionService};
 pub use drain::Drain;
 pub use explain::{ExplainOutcome, ExplainService, ExplainVserver};
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{Drain, ExplainOutcome, ExplainService, ExplainVserver};
+use crate::{Connection, Drain, ExplainOutcome, ExplainService, ExplainVserver};
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub enum Row {
     ExplainService(ExplainService),
     /// The end of `explain lb vserver`
     ExplainOutcome(ExplainOutcome),
+    /// `show ns connectiontable`
+    Connection(Connection),
     /// `show lb parameter`
     Parameter(ParameterRow),
     /// `show ns config`

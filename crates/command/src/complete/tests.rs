@@ -17,6 +17,7 @@ fn names(noun: Noun) -> Vec<String> {
         | Noun::NsConf
         | Noun::NsRollbackCommand
         | Noun::NsVersion
+        | Noun::NsConnectionTable
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt
@@ -61,6 +62,7 @@ fn verbs_and_objects_are_offered_by_prefix() {
         "ns.conf",
         "rollbackcmd",
         "version",
+        "connectiontable",
     ];
     assert_offers("show ns ", &ns);
     assert_offers("sh run", &["runningConfig"]);

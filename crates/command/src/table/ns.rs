@@ -1,6 +1,8 @@
 //! The tables of what is not an object: the configuration as a whole, the version, the process.
 
-use super::{ArgSpec, Choices, CommandSpec, Kind, NounSpec, Positional, Times, once, row};
+use super::{
+    ArgSpec, Choices, CommandSpec, Kind, NounSpec, Positional, Times, once, optional, row,
+};
 use crate::{Key, Noun, Verb};
 
 pub(super) static CONFIG: NounSpec = NounSpec {
@@ -129,6 +131,21 @@ pub(super) static VERSION: NounSpec = NounSpec {
     help: "The version of the product",
 };
 
+pub(super) static CONNECTION_TABLE: NounSpec = NounSpec {
+    noun: Noun::NsConnectionTable,
+    group: Some("ns"),
+    object: "connectiontable",
+    commands: &[CommandSpec {
+        verb: Verb::Show,
+        noun: Noun::NsConnectionTable,
+        positionals: &[optional(FILTER)],
+        own: &[],
+        help: "Shows the open connections and UDP sessions, and why each has its service",
+    }],
+    options: &[],
+    help: "The connections and UDP sessions that are open",
+};
+
 pub(super) static PROTOCOL_UDP: NounSpec = NounSpec {
     noun: Noun::ProtocolUdp,
     group: Some("protocol"),
@@ -143,6 +160,16 @@ pub(super) static PROTOCOL_UDP: NounSpec = NounSpec {
     options: &[],
     help: "UDP in the whole process",
 };
+
+const FILTER: ArgSpec = row(
+    Key::FilterExpression,
+    "filterexpression",
+    Kind::Text { min: 1, max: 255 },
+    "Which to show, in quotes: \"CONNECTION.SRCIP.EQ(10.0.0.1) && CONNECTION.SVCNAME.EQ(s1)\"; \
+     SRCIP, DSTIP, IP, TCPSTATE and SERVICE_TYPE with EQ and NE, SRCPORT, DSTPORT, PORT and IDLETIME \
+     also with GT, GE, LT, LE and BETWEEN, SVCNAME and LB_VSERVER.NAME with EQ, NE, CONTAINS, \
+     STARTSWITH and ENDSWITH; joined by && and ||",
+);
 
 const LEVEL: ArgSpec = row(
     Key::Level,

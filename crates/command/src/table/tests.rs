@@ -294,6 +294,7 @@ const ALL_KEYS: &[Key] = &[
     Key::Color,
     Key::DisabledFeatureAction,
     Key::Regex,
+    Key::FilterExpression,
     Key::Gslb,
     Key::MaxReq,
     Key::Cip,

@@ -17,6 +17,7 @@
 //! resetting a socket throws away what it has not delivered. Per direction at most [`READ_SIZE`] or
 //! one pipe waits. No operation follows `Close` or `Reset`.
 
+mod state;
 mod way;
 
 use std::time::Duration;

@@ -103,7 +103,7 @@ impl TcpSide {
                             token: None,
                         };
                         let flow = connecting(client, listener.vserver, key);
-                        let index = self.flows.insert(Flow::new(flow, claim));
+                        let index = self.flows.insert(Flow::new(flow, claim, now));
                         self.connect(registry, index, now);
                     }
                 }

@@ -190,7 +190,7 @@ impl TcpSide {
         let mut relay = Relay::new(idle, now);
         relay.handle_ready(Side::Client, connecting.client_ready, now);
         relay.handle_ready(Side::Service, ready, now);
-        let legs = Legs::new(connecting.client, service, selection);
+        let legs = Legs::new(connecting.client, service, &connecting.key, selection);
         flow.stage = Stage::Relaying(legs, relay);
         self.run(registry, index, now);
     }

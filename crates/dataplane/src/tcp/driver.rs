@@ -9,11 +9,12 @@ use std::sync::Arc;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 use rustix::pipe::{SpliceFlags, splice};
-use sluice_balance::{Reservation, Selection};
+use sluice_balance::{FlowKey, Reservation, Selection};
 
 use super::exchange::Exchange;
 use super::traffic::Traffic;
 use crate::descriptors::Descriptors;
+use crate::flow_rows::Ends;
 use crate::pipes::{PIPE_SIZE, Pipe, Pipes};
 use crate::relay::{Failure, Op, Outcome, READ_SIZE, Side};
 use crate::sys;
@@ -32,6 +33,8 @@ pub(super) struct Legs {
     sockets: [OwnedFd; 2],
     waiting: [Waiting; 2],
     pub(super) reservation: Reservation,
+    /// Where the client and the service are, and why that service.
+    pub(super) ends: Ends,
     pub(super) traffic: Traffic,
     pub(super) exchange: Exchange,
 }
@@ -47,10 +50,16 @@ enum Waiting {
 }
 
 impl Legs {
-    pub(super) fn new(client: OwnedFd, service: OwnedFd, selection: Selection) -> Self {
+    pub(super) fn new(
+        client: OwnedFd,
+        service: OwnedFd,
+        key: &FlowKey,
+        selection: Selection,
+    ) -> Self {
         Self {
             sockets: [client, service],
             waiting: [Waiting::Nothing, Waiting::Nothing],
+            ends: Ends::new(key.src, key.dst, &selection),
             reservation: selection.reservation,
             traffic: Traffic::new(selection.service_counters, selection.vserver_counters),
             exchange: Exchange::default(),

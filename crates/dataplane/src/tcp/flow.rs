@@ -13,11 +13,12 @@
 
 use std::os::fd::OwnedFd;
 
-use sluice_balance::{CloseFlows, FlowKey, Instant, Selection, ServiceId, VserverId};
+use sluice_balance::{CloseFlows, FlowKey, Instant, Protocol, Selection, ServiceId, VserverId};
 
 use super::driver::Legs;
 use super::first_bytes::FirstBytes;
 use crate::descriptors::Claim;
+use crate::flow_rows::{FlowState, FlowStatus, ServiceEnd};
 use crate::relay::{Ready, Relay};
 use crate::timers::Timer;
 
@@ -26,6 +27,7 @@ use crate::timers::Timer;
 pub(super) struct Flow {
     pub(super) stage: Stage,
     pub(super) timer: Timer,
+    accepted_at: Instant,
     /// Whether it waits in the backlog for its next turn.
     pub(super) queued: bool,
     /// Its descriptors; `None` once they are closed.
@@ -73,8 +75,9 @@ pub(super) struct Attempt {
 }
 
 impl Flow {
-    pub(super) fn new(connecting: Connecting, claim: Claim) -> Self {
+    pub(super) fn new(connecting: Connecting, claim: Claim, now: Instant) -> Self {
         Self {
+            accepted_at: now,
             stage: Stage::Connecting(Box::new(connecting)),
             timer: Timer::default(),
             queued: false,
@@ -93,5 +96,51 @@ impl Flow {
             Stage::Closed => return false,
         };
         which.matches(reservation)
+    }
+
+    /// Says how it stands at `now`; nothing once it is closed.
+    pub(super) fn status(&self, now: Instant) -> Option<FlowStatus> {
+        let age = now.duration_since(self.accepted_at);
+        Some(match &self.stage {
+            Stage::Connecting(connecting) => FlowStatus {
+                protocol: Protocol::Tcp,
+                client: connecting.key.src,
+                dialled_at: connecting.key.dst,
+                dialled: connecting.vserver,
+                service: connecting.attempt.as_ref().map(|attempt| {
+                    let chosen = &attempt.selection;
+                    ServiceEnd::new(chosen).chosen(&chosen.reservation)
+                }),
+                state: match connecting.attempt {
+                    Some(_) => FlowState::Connecting,
+                    None => FlowState::AwaitsClient,
+                },
+                age,
+                idle: age,
+                bytes: [0; 2],
+            },
+            Stage::Relaying(legs, relay) => FlowStatus {
+                protocol: Protocol::Tcp,
+                client: legs.ends.client(),
+                dialled_at: legs.ends.dialled_at(),
+                dialled: legs.reservation.dialled(),
+                service: Some(legs.ends.service.chosen(&legs.reservation)),
+                state: relay.state(),
+                age,
+                idle: now.duration_since(relay.moved_at()),
+                bytes: legs.traffic.bytes(),
+            },
+            Stage::Closed => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_flow_is_small() {
+        assert!(size_of::<Flow>() <= 512, "{} bytes", size_of::<Flow>());
     }
 }

@@ -29,6 +29,7 @@ use self::exchange::News;
 use self::first_bytes::FirstBytes;
 use self::flow::{Flow, Stage};
 use self::traffic::SAMPLE_INTERVAL;
+use crate::flow_rows::{FlowStatus, PART};
 use crate::relay::{Op, Outcome, Ready, Side};
 use crate::shared::Shared;
 use crate::timers::Timers;
@@ -135,6 +136,16 @@ impl TcpSide {
     /// Returns how many flows are open.
     pub(crate) fn flows(&self) -> usize {
         self.flows.len() - self.closed.len()
+    }
+
+    /// Shows the flows at a part of the places, from `from` on, and where the next part begins.
+    pub(crate) fn list(&self, from: usize, now: Instant) -> (Vec<FlowStatus>, Option<usize>) {
+        let end = from + PART;
+        let flows = (from..end).filter_map(|index| self.flows.get(index)?.status(now));
+        (
+            flows.collect(),
+            (end < self.flows.capacity()).then_some(end),
+        )
     }
 
     fn handle_ready(

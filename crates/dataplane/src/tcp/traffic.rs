@@ -19,6 +19,8 @@ use crate::sys::{self, DataSegments};
 pub(super) struct Traffic {
     counters: [Arc<Counters>; 2],
     segments: DataSegments,
+    /// Bytes in and out of this flow alone.
+    bytes: [u64; 2],
     /// Whether something moved since the segments were read.
     moved: bool,
 }
@@ -28,6 +30,7 @@ impl Traffic {
         Self {
             counters: [service, vserver],
             segments: DataSegments::default(),
+            bytes: [0; 2],
             moved: false,
         }
     }
@@ -37,11 +40,13 @@ impl Traffic {
         let bytes = bytes as u64;
         match op {
             Op::Send(Side::Client) | Op::SpliceOut(Side::Client) => {
+                self.bytes[0] += bytes;
                 self.counters
                     .iter()
                     .for_each(|counters| counters.add_in(bytes, 0));
             }
             Op::Receive(Side::Service) | Op::SpliceIn(Side::Service) => {
+                self.bytes[1] += bytes;
                 self.counters
                     .iter()
                     .for_each(|counters| counters.add_out(bytes, 0));
@@ -56,6 +61,11 @@ impl Traffic {
             | Op::Close(_)
             | Op::Reset(_) => {}
         }
+    }
+
+    /// Returns how many bytes of the flow went in and came out.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        self.bytes
     }
 
     /// Notes that something moved; returns whether this is the first since the last sample.

@@ -13,6 +13,7 @@ use super::flows::Flow;
 use super::losses::Loss;
 use super::sessions::{Session, SessionKey};
 use super::{UdpSide, register};
+use crate::flow_rows::ServiceEnd;
 use crate::token::{UDP_SESSION, token};
 
 impl UdpSide {
@@ -48,7 +49,9 @@ impl UdpSide {
         let index = self.flows.insert(Flow {
             key,
             session: Arc::clone(&session),
+            service: ServiceEnd::new(&selection),
             reservation: selection.reservation,
+            began: now,
             listener,
             idle,
             waiting: false,

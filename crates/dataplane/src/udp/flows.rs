@@ -16,10 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use slab::Slab;
-use sluice_balance::{Instant, Reservation};
+use sluice_balance::{Instant, Protocol, Reservation};
 
 use super::expiry::{Expiry, Handle};
 use super::sessions::{Session, SessionKey};
+use crate::flow_rows::{FlowState, FlowStatus, PART, ServiceEnd};
 
 /// One session of this worker.
 #[derive(Debug)]
@@ -30,6 +31,10 @@ pub(super) struct Flow {
     pub(super) session: Arc<Session>,
     /// The place on its service.
     pub(super) reservation: Reservation,
+    /// Where the service is, and why that one.
+    pub(super) service: ServiceEnd,
+    /// When it began.
+    pub(super) began: Instant,
     /// The listener, by its place, that replies leave through.
     pub(super) listener: usize,
     /// How long it may be silent.
@@ -38,6 +43,22 @@ pub(super) struct Flow {
     pub(super) waiting: bool,
     /// Whether a datagram of the service has come.
     pub(super) answered: bool,
+}
+
+impl Flow {
+    fn status(&self, now: Instant) -> FlowStatus {
+        FlowStatus {
+            protocol: Protocol::Udp,
+            client: self.key.client,
+            dialled_at: self.key.dialled,
+            dialled: self.key.vserver,
+            service: Some(self.service.chosen(&self.reservation)),
+            state: FlowState::Session,
+            age: now.duration_since(self.began),
+            idle: now.duration_since(self.session.last_activity()),
+            bytes: self.session.bytes(),
+        }
+    }
 }
 
 /// All sessions of this worker.
@@ -84,6 +105,16 @@ impl Flows {
             .filter(|(_, (_, flow))| matches(flow))
             .map(|(index, _)| index)
             .collect()
+    }
+
+    /// Shows the sessions at a part of the places, from `from` on, and where the next part begins.
+    pub(super) fn list(&self, from: usize, now: Instant) -> (Vec<FlowStatus>, Option<usize>) {
+        let end = from + PART;
+        let flows = (from..end).filter_map(|index| Some(self.at(index)?.status(now)));
+        (
+            flows.collect(),
+            (end < self.flows.capacity()).then_some(end),
+        )
     }
 
     /// Takes a new session in; returns its place.

@@ -38,6 +38,7 @@ use self::losses::{Loss, Losses};
 pub(crate) use self::sessions::Sessions;
 use self::sessions::{Session, SessionKey};
 use self::sys::{Arena, Ask, BATCH};
+use crate::flow_rows::FlowStatus;
 use crate::shared::Shared;
 use crate::token::{UDP_LISTENER, UDP_SESSION, index, tag, token};
 
@@ -162,6 +163,11 @@ impl UdpSide {
     /// Returns how many sessions this worker owns.
     pub(crate) fn flows(&self) -> usize {
         self.flows.len()
+    }
+
+    /// Shows the sessions at a part of the places, from `from` on, and where the next part begins.
+    pub(crate) fn list(&self, from: usize, now: Instant) -> (Vec<FlowStatus>, Option<usize>) {
+        self.flows.list(from, now)
     }
 
     fn read_listener(&mut self, registry: &Registry, index: usize, now: Instant) {

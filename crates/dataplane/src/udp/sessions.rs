@@ -39,6 +39,8 @@ pub(super) struct Session {
     asked: AtomicBool,
     /// Whether the next datagram of the client is to begin another session.
     leaves: AtomicBool,
+    /// Bytes in and out of this session alone.
+    bytes: [AtomicU64; 2],
     service_counters: Arc<Counters>,
     vserver_counters: Arc<Counters>,
     _place: Claim,
@@ -57,6 +59,7 @@ impl Session {
             activity: AtomicU64::new(mark(now)),
             asked: AtomicBool::new(false),
             leaves: AtomicBool::new(false),
+            bytes: [AtomicU64::new(0), AtomicU64::new(0)],
             service_counters: Arc::clone(&selection.service_counters),
             vserver_counters: Arc::clone(&selection.vserver_counters),
             _place: place,
@@ -116,14 +119,21 @@ impl Session {
         !self.asked.load(Ordering::Relaxed) && !self.asked.swap(true, Ordering::Relaxed)
     }
 
+    /// Returns how many bytes went in and came out.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        [0, 1].map(|way: usize| self.bytes[way].load(Ordering::Relaxed))
+    }
+
     /// Counts datagrams that the system took towards the service.
     pub(super) fn add_in(&self, bytes: u64, packets: u64) {
+        self.bytes[0].fetch_add(bytes, Ordering::Relaxed);
         self.service_counters.add_in(bytes, packets);
         self.vserver_counters.add_in(bytes, packets);
     }
 
     /// Counts datagrams that came from the service.
     pub(super) fn add_out(&self, bytes: u64, packets: u64) {
+        self.bytes[1].fetch_add(bytes, Ordering::Relaxed);
         self.service_counters.add_out(bytes, packets);
         self.vserver_counters.add_out(bytes, packets);
     }

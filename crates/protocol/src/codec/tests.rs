@@ -1,5 +1,7 @@
 //! Every message survives the wire; nothing hostile gets further than an error.
 
+mod connection;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -127,6 +129,7 @@ fn rows() -> Vec<Row> {
             timeout_s: 120,
             parameter: "192.0.2.1".to_owned(),
         }),
+        connection::row(),
         Row::ExplainVserver(ExplainVserver {
             vserver: "v1".to_owned(),
             verdict: "SERVES".to_owned(),
