@@ -63,6 +63,7 @@ fn push_single(text: &mut String, row: &VserverStat) {
     push_gauge(text, "Spill Over Hits", row.spillover_hits);
     push_gauge(text, "Vserver Down Backup Hits", row.down_backup_hits);
     push_gauge(text, "Requests refused", row.refused);
+    push_gauge(text, "Clients gone before a Service", row.aborted);
     push_bound(text, row.bound.as_deref().unwrap_or_default());
 }
 

@@ -291,6 +291,7 @@ fn vserver_stat(bound: Option<Vec<BoundStat>>) -> Row {
         hits: 12,
         hits_per_s: 2,
         refused: 1,
+        aborted: 8,
         held_down: false,
         spilling_over: false,
         spillover_threshold: 0,

@@ -199,6 +199,8 @@ pub struct VserverStatus {
     pub hits_per_s: u64,
     /// Flows refused because no service could be chosen, here or by a backup.
     pub refused: u64,
+    /// Clients that had left before a service was chosen for them.
+    pub aborted: u64,
     /// Flows dialled here that a backup was given because this one was DOWN or disabled.
     pub down_backup_hits: u64,
     /// Flows dialled here that a backup was given because this one had no room.

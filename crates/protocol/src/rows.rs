@@ -266,6 +266,7 @@ pub struct VserverStat {
     pub hits: u64,
     pub hits_per_s: u64,
     pub refused: u64,
+    pub aborted: u64,
     pub held_down: bool,
     pub spilling_over: bool,
     /// `soThreshold`, 0 where there is none.

@@ -72,6 +72,7 @@ impl View<'_> {
             hits: status.hits,
             hits_per_s: status.hits_per_s,
             refused: status.refused,
+            aborted: status.aborted,
             held_down: status.is_held_down,
             spilling_over: status.is_spilling,
             spillover_threshold: vserver.spillover_threshold().unwrap_or(0),

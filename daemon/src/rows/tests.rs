@@ -86,6 +86,7 @@ impl World {
         first.hits = 402;
         first.hits_per_s = 403;
         first.refused = 404;
+        first.aborted = 499;
         first.down_backup_hits = 416;
         first.spillover_hits = 417;
         first.bytes_in = 405;
@@ -364,6 +365,7 @@ fn stat_lb_vserver_gives_each_counter_its_field_and_health_by_weight() {
         hits: 402,
         hits_per_s: 403,
         refused: 404,
+        aborted: 499,
         held_down: false,
         spilling_over: false,
         spillover_threshold: 0,

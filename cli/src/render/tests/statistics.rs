@@ -56,6 +56,7 @@ Spill Over Threshold                              --                    0
 Spill Over Hits                                   --                    0
 Vserver Down Backup Hits                          --                    0
 Requests refused                                  --                    1
+Clients gone before a Service                     --                    8
 
 Bound Service(s) Summary
                           IP  port         Type        State     Hits   Active   Weight   Mbit/s (14 s)  Packets (14 s)

@@ -208,6 +208,13 @@ impl Engine {
         Ok(selection)
     }
 
+    /// Counts a client that was there and had left before a service was chosen for it.
+    pub fn handle_aborted(&mut self, vserver: VserverId) {
+        if let Some(vserver) = self.vservers.get_mut(&vserver) {
+            vserver.aborted += 1;
+        }
+    }
+
     /// Takes a place back: the flow has ended for `reason`.
     ///
     /// Objects of the flow that were removed meanwhile are left out.

@@ -53,6 +53,7 @@ pub(crate) struct Vserver {
     pub(crate) active: u64,
     pub(crate) hits: u64,
     pub(crate) refused: u64,
+    pub(crate) aborted: u64,
     pub(crate) diverted: Diverted,
     pub(crate) counters: Arc<Counters>,
     /// Choices ever made, those given back unused too.
@@ -115,6 +116,7 @@ impl Vserver {
             active: 0,
             hits: 0,
             refused: 0,
+            aborted: 0,
             diverted: Diverted::default(),
             counters: Arc::default(),
             choices: 0,
@@ -259,6 +261,7 @@ impl Vserver {
             hits: self.hits,
             hits_per_s: per_second.hits,
             refused: self.refused,
+            aborted: self.aborted,
             is_held_down: self.is_held_down,
             is_spilling: self.is_spilling(services, recent),
             down_backup_hits: self.diverted.down,

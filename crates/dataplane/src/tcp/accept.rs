@@ -92,9 +92,11 @@ impl TcpSide {
             match acceptfrom_with(&*listener.socket, flags) {
                 // One that has reset in the queue comes out of it like any other; it must not use a
                 // service.
+                Ok((client, _)) if !is_connected(&client) => {
+                    self.count_aborted(listener.vserver);
+                }
                 Ok((client, Some(source))) => {
-                    if is_connected(&client)
-                        && let Ok(source) = source.try_into()
+                    if let Ok(source) = source.try_into()
                         && let Some(dialled) = dialled(listener, &client)
                     {
                         let key = FlowKey {
@@ -109,7 +111,8 @@ impl TcpSide {
                 }
                 Ok((_, None)) => {}
                 Err(Errno::AGAIN) => return,
-                // The client that waited has gone; the next one may be fine.
+                Err(Errno::CONNABORTED) => self.count_aborted(listener.vserver),
+                // About the client that waited; the next one may be fine.
                 Err(error) if is_of_one_client(error) => {}
                 Err(error) => self.pause_accepting(error, now),
             }
@@ -199,8 +202,7 @@ fn deregister(registry: &Registry, listener: &Listener) {
 fn is_of_one_client(error: Errno) -> bool {
     matches!(
         error,
-        Errno::CONNABORTED
-            | Errno::INTR
+        Errno::INTR
             | Errno::PROTO
             | Errno::PERM
             | Errno::NETDOWN

@@ -21,7 +21,7 @@ use mio::{Registry, Token};
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use slab::Slab;
-use sluice_balance::{CloseFlows, CloseReason, Instant};
+use sluice_balance::{CloseFlows, CloseReason, Instant, VserverId};
 
 use self::accept::Listener;
 use self::driver::Io;
@@ -254,10 +254,13 @@ impl TcpSide {
     fn close(&mut self, index: usize, reset_it: bool, reason: CloseReason, now: Instant) {
         let flow = &mut self.flows[index];
         self.timers.disarm(&mut flow.timer, index);
+        let mut aborted = None;
         let (reservation, reason) = match std::mem::replace(&mut flow.stage, Stage::Closed) {
             Stage::Connecting(connecting) => {
                 reset(connecting.client);
                 let attempt = connecting.attempt;
+                let has_left = attempt.is_none() && reason == CloseReason::ClientReset;
+                aborted = has_left.then_some(connecting.vserver);
                 (attempt.map(|attempt| attempt.selection.reservation), reason)
             }
             Stage::Relaying(legs, _) => {
@@ -269,10 +272,19 @@ impl TcpSide {
         // The sockets are closed.
         flow.claim = None;
         self.closed.push(index);
+        if let Some(vserver) = aborted {
+            self.count_aborted(vserver);
+        }
         if let Some(reservation) = reservation {
             self.shared
                 .with_engine(|engine| engine.handle_close(reservation, reason, now));
         }
+    }
+
+    /// Counts a client that has left before it had a service.
+    fn count_aborted(&self, vserver: VserverId) {
+        self.shared
+            .with_engine(|engine| engine.handle_aborted(vserver));
     }
 
     /// Counts the segments of the flows that moved something.

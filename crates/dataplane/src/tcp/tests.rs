@@ -11,6 +11,7 @@ use sluice_balance::{
 
 use super::*;
 
+mod list;
 mod queue;
 mod token;
 
@@ -131,6 +132,14 @@ impl Rig {
         numbers
             .map(|number| self.service(number, now).hits)
             .collect()
+    }
+
+    /// How many clients had left before they had a service.
+    fn aborted(&self, now: Instant) -> u64 {
+        let status = self
+            .shared
+            .with_engine_as_controller(|engine| engine.vserver_status(VSERVER, now));
+        status.unwrap().aborted
     }
 }
 

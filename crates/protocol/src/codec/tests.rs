@@ -306,6 +306,7 @@ fn vserver_stat() -> VserverStat {
         hits: 3,
         hits_per_s: 4,
         refused: 5,
+        aborted: 6,
         held_down: false,
         spilling_over: false,
         spillover_threshold: 0,

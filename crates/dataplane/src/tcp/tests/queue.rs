@@ -19,6 +19,7 @@ fn client_that_has_reset_in_the_queue_uses_no_service() {
     rig.expect(&mut service, b"hello", at(1));
     let row = rig.service(1, at(1));
     assert_eq!((row.hits, row.active, row.client_resets), (1, 1, 0));
+    assert_eq!(rig.aborted(at(1)), 3);
     assert_eq!(rig.side.flows(), 1);
 }
 
@@ -30,5 +31,5 @@ fn client_that_has_finished_in_the_queue_is_served() {
     client.shutdown(Shutdown::Write).unwrap();
     let mut service = rig.accepted(1, at(1));
     rig.expect(&mut service, b"bye", at(1));
-    assert_eq!(rig.hits(at(1)), [1]);
+    assert_eq!((rig.hits(at(1)), rig.aborted(at(1))), (vec![1], 0));
 }

@@ -106,6 +106,7 @@ fn client_that_leaves_while_it_is_waited_for_uses_no_service() {
     }
     rig.turn(at(5_000));
     assert_eq!(rig.hits(at(5_000)), [0, 0]);
+    assert_eq!(rig.aborted(at(5_000)), 3);
     assert_eq!(rig.side.poll_timeout(), None);
 }
 
