@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sluice_balance::{
-    CloseReason, Engine, FlowKey, Instant, Refusal, Selection, VserverId, VserverStatus,
+    CloseReason, Engine, FlowKey, Instant, Refusal, Selection, ServiceStatus, VserverId,
+    VserverStatus,
 };
 use sluice_command::Fault;
 use sluice_config::{Config, Service, Vserver};
@@ -156,6 +157,17 @@ impl Sim {
     pub fn status(&mut self, vserver: &str) -> VserverStatus {
         let id = self.id(vserver);
         let status = self.engine.vserver_status(id, self.now);
+        status.expect("the engine has heard of it")
+    }
+
+    /// Shows a service.
+    ///
+    /// # Panics
+    /// When there is no such service.
+    pub fn service_status(&mut self, name: &str) -> ServiceStatus {
+        let id = self.config.service(name).map(Service::id);
+        let id = id.expect("the service exists");
+        let status = self.engine.service_status(id, self.now);
         status.expect("the engine has heard of it")
     }
 

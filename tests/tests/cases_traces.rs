@@ -208,6 +208,66 @@ fn c36_failing_fast_is_not_being_fast() {
     assert!(bad <= 2_000 / 3, "it got {bad} of 2000");
 }
 
+/// Lets 50 clients a second come for two minutes, who stay for so long after their answer; s2 takes
+/// 300 ms to answer for the first 20 s, everybody else 5 ms. Returns for each client whether it was
+/// given to s2, and the response times of s2 in milliseconds when it is slow and at the end.
+fn slow_for_a_while(stays_ms: u64) -> (Vec<bool>, [u128; 2]) {
+    let mut sim = site(&[1; 3], 0, "-lbMethod LEASTRESPONSETIME");
+    let mut asked: Vec<(u64, Selection)> = Vec::new();
+    let mut answered: VecDeque<(u64, Selection)> = VecDeque::new();
+    let (mut chosen, mut slow) = (Vec::new(), 0);
+    let time = |sim: &mut Sim| {
+        let status = sim.service_status("s2");
+        status.response_time.map_or(0, |time| time.as_millis())
+    };
+    for ms in 0..120_000_u64 {
+        while answered.front().is_some_and(|(end, _)| *end <= ms) {
+            let (_, selection) = answered.pop_front().expect("it was seen");
+            sim.close(selection);
+        }
+        while let Some(next) = asked.iter().position(|(at, _)| *at <= ms) {
+            let (_, selection) = asked.swap_remove(next);
+            sim.answer(&selection);
+            answered.push_back((ms + stays_ms, selection));
+        }
+        if ms % 20 == 0 {
+            let selection = sim.connect("v1").expect("all are UP");
+            sim.ask(&selection);
+            let is_second = sim.name(&selection) == "s2";
+            let takes = if is_second && ms < 20_000 { 300 } else { 5 };
+            chosen.push(is_second);
+            asked.push((ms + takes, selection));
+        }
+        if ms == 20_000 {
+            slow = time(&mut sim);
+        }
+        sim.step(MS);
+    }
+    (chosen, [slow, time(&mut sim)])
+}
+
+/// C38: a service that was slow for a while and is as fast as the others again has its share again.
+#[test]
+fn c38_a_slow_while_does_not_stick() {
+    // With and without connections that count beside the response time.
+    for stays_ms in [0, 200] {
+        let (chosen, times) = slow_for_a_while(stays_ms);
+        let share = |from: usize, to: usize| {
+            let part = &chosen[from * 50..to * 50];
+            100 * part.iter().filter(|second| **second).count() / part.len()
+        };
+        assert!(share(0, 20) < 10, "{} % of {stays_ms} ms", share(0, 20));
+        for (from, to) in [(50, 80), (80, 120)] {
+            assert!(
+                (25..=41).contains(&share(from, to)),
+                "{} %",
+                share(from, to)
+            );
+        }
+        assert!(times[0] > 200 && times[1] <= 6, "{times:?}");
+    }
+}
+
 /// C44: who returns from maintenance, or is added, is chosen at once.
 #[test]
 fn c44_a_service_that_returns_gets_traffic() {
