@@ -13,14 +13,15 @@
 //! ```
 //!
 //! A failure is a connect that was refused or timed out; a reset by the service, or its close, with
-//! client data unanswered; and silence: client data without an answer for `response_timeout`, or until
-//! the client gave up, if another service of the virtual server has answered since this one did. Of a
-//! flow only the first exchange counts. UDP and one-way services are not watched for silence.
+//! client data unanswered; and silence: client data without an answer for `response_timeout`, or
+//! until the client gave up, if another service of the virtual server has answered since this one
+//! did. Of a flow only the first exchange counts. UDP and one-way services are not watched for
+//! silence.
 //!
 //! Whether a service may go out, and who has answered, is in `engine::inline`.
 //!
-//! Invariants: `outcomes` has a bit for each of the last connections, the newest lowest, set for a failed
-//! one, and `seen` says how many there are; both are empty while it is not In.
+//! Invariants: `outcomes` has a bit for each of the last connections, the newest lowest, set for a
+//! failed one, and `seen` says how many there are; both are empty while it is not In.
 
 use std::time::Duration;
 
@@ -29,12 +30,13 @@ use crate::{InlineStatus, Instant, ServiceId};
 
 /// How services are watched by their own connections.
 ///
-/// `retries` failures in a row make a service DOWN, and 30 of the last 100. A failure is a connect that
-/// was refused or timed out, a reset or close by the service with client data unanswered, and client
-/// data that is not answered for `response_timeout`, or until the client gives up, if another service
-/// of the virtual server has answered since. A service that is out takes one flow at a time after its
-/// time, until one is answered; if it fails, it is out again for twice as long. At most half of the
-/// services of a virtual server are out this way, never the last; what the operator enables, is not.
+/// `retries` failures in a row make a service DOWN, and 30 of the last 100. A failure is a connect
+/// that was refused or timed out, a reset or close by the service with client data unanswered, and
+/// client data that is not answered for `response_timeout`, or until the client gives up, if
+/// another service of the virtual server has answered since. A service that is out takes one flow
+/// at a time after its time, until one is answered; if it fails, it is out again for twice as long.
+/// At most half of the services of a virtual server are out this way, never the last; what the
+/// operator enables, is not.
 ///
 /// Source: own choice, beyond the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,8 +199,8 @@ impl Inline {
         }
     }
 
-    /// Notes that a flow has ended, or has had its time, and says nothing; returns whether it was on
-    /// trial, so that another one may be.
+    /// Notes that a flow has ended, or has had its time, and says nothing; returns whether it was
+    /// on trial, so that another one may be.
     pub(crate) fn end_trial(&mut self, flow: Option<FlowSlot>) -> bool {
         let Place::Trial(Some((trial, _))) = self.place else {
             return false;
@@ -235,8 +237,8 @@ impl Inline {
         (self.outcomes, self.seen, self.in_a_row) = (0, 0, 0);
     }
 
-    /// Takes it back without a trial; returns whether it was not in. What it did before is counted no
-    /// more; how often it was out is, unless it is `forgiven`.
+    /// Takes it back without a trial; returns whether it was not in. What it did before is counted
+    /// no more; how often it was out is, unless it is `forgiven`.
     pub(crate) fn let_off(&mut self, forgiven: bool, now: Instant) -> bool {
         let was_suspect = self.is_suspect();
         self.come_back(now);
@@ -290,6 +292,6 @@ const LOOKED_AT: u32 = 100;
 /// How many of them are too many.
 const TOO_MANY: u32 = 30;
 
-/// The longest that a service is out unless the operator says longer; in for longer than this, it starts
-/// anew with the shortest.
+/// The longest that a service is out unless the operator says longer; in for longer than this, it
+/// starts anew with the shortest.
 const LONGEST: Duration = Duration::from_secs(300);

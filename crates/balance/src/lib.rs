@@ -156,13 +156,14 @@
 //!
 //! # Where things are
 //!
-//! `engine` ties all together; `service` and `vserver` are the objects; `monitor` says which probes are
-//! due and what a service is by what they find; `inline` is what the connections of one service say of it; `method` has a small file
-//! per method; `drain` is how one service goes out of service; `ramp` is the slow start of one bound service; `hash` is what never changes: how
-//! clients and services are hashed; `persistence` has the entries of all clients that stick to a
-//! service; `token` is what a client says of itself; `answers` is the record of one service,
-//! `waiting` says which flows wait for an answer, `fading` lets the past count less; `timeline` says
-//! when counters are sampled, `window` and `rate` keep the samples.
+//! `engine` ties all together; `service` and `vserver` are the objects; `monitor` says which probes
+//! are due and what a service is by what they find; `inline` is what the connections of one service
+//! say of it; `method` has a small file per method; `drain` is how one service goes out of service;
+//! `ramp` is the slow start of one bound service; `hash` is what never changes: how clients and
+//! services are hashed; `persistence` has the entries of all clients that stick to a service;
+//! `token` is what a client says of itself; `answers` is the record of one service, `waiting` says
+//! which flows wait for an answer, `fading` lets the past count less; `timeline` says when counters
+//! are sampled, `window` and `rate` keep the samples.
 
 mod answers;
 mod backup;

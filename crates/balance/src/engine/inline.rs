@@ -1,8 +1,8 @@
 //! Services that their own connections show to be down: who may go out, and what follows.
 //!
-//! At most half of the services of a virtual server are out this way or on trial, and never the last
-//! that is UP; when the last one goes for another reason, those that are out are let off. Flows of a
-//! service that goes out this way go on, whatever it flushes: some of them may be well.
+//! At most half of the services of a virtual server are out this way or on trial, and never the
+//! last that is UP; when the last one goes for another reason, those that are out are let off.
+//! Flows of a service that goes out this way go on, whatever it flushes: some of them may be well.
 //!
 //! Owns the order of what is due. Invariant: `inline_due` has the time that the record of a service
 //! names as noted, which is not later than the next thing to do there.
@@ -174,8 +174,8 @@ impl Engine {
         }
     }
 
-    /// Whether silence of a service in a virtual server says something: another one has answered there
-    /// since this one did.
+    /// Whether silence of a service in a virtual server says something: another one has answered
+    /// there since this one did.
     fn is_silent(&self, id: ServiceId, vserver: VserverId) -> bool {
         let Some(service) = self.services.get(id) else {
             return false;
@@ -194,7 +194,8 @@ impl Engine {
         }
     }
 
-    /// Returns when the flow on trial has had its time: from its client's data on, once there is some.
+    /// Returns when the flow on trial has had its time: from its client's data on, once there is
+    /// some.
     fn trial_end(&mut self, id: ServiceId) -> Option<Instant> {
         let (flow, since) = self.services.get(id)?.inline.trial()?;
         let since = match self.flows.progress(flow) {

@@ -1,7 +1,7 @@
 //! Monitors as the engine sees them: configuration, the ends of probes, and the states that follow.
 //!
-//! A state that a probe changes comes out as one that a command changes does: the service's, the flows
-//! that end with it, then the virtual servers'.
+//! A state that a probe changes comes out as one that a command changes does: the service's, the
+//! flows that end with it, then the virtual servers'.
 
 use super::Engine;
 use super::apply::Cause;
@@ -56,8 +56,8 @@ impl Engine {
         self.judge_anew(service, now);
     }
 
-    /// Starts or stops probing a service whose settings have changed; from the beginning if it `moved`
-    /// to another address, of which nothing is known.
+    /// Starts or stops probing a service whose settings have changed; from the beginning if it
+    /// `moved` to another address, of which nothing is known.
     pub(super) fn restart_probes(&mut self, id: ServiceId, moved: bool, now: Instant) {
         let is_wanted = self.services.get(id).expect(PLANNED).wants_probes();
         let outputs = &mut self.outputs;

@@ -116,7 +116,8 @@ impl Binding {
         deadline
     }
 
-    /// Puts the deadline of a probe off that is looked at long after it, once; returns whether it did.
+    /// Puts the deadline of a probe off that is looked at long after it, once; returns whether it
+    /// did.
     ///
     /// Who comes so late had no time for answers either: they may have come, and be still unread.
     pub(super) fn extend(&mut self, now: Instant) -> bool {
@@ -265,7 +266,8 @@ impl Binding {
     }
 }
 
-/// How long a service takes to answer a monitor: an average in which each time counts for a quarter.
+/// How long a service takes to answer a monitor: an average in which each time counts for a
+/// quarter.
 #[derive(Clone, Copy, Debug, Default)]
 struct Learned {
     /// Units: nanoseconds.
@@ -289,8 +291,8 @@ impl Learned {
 
     /// Returns the longest that a probe may take.
     ///
-    /// A probe that took longer counts with the limit it had, so that a service that has become slow
-    /// for good is given more time from probe to probe.
+    /// A probe that took longer counts with the limit it had, so that a service that has become
+    /// slow for good is given more time from probe to probe.
     fn limit(&self, settings: &MonitorSettings) -> Duration {
         let is_learned = settings.learns_response_time && self.times >= LEARNED;
         if !is_learned || settings.deviation.is_zero() {

@@ -10,8 +10,8 @@
 //!                           +------------------- goes out ----------------------------+
 //! ```
 //!
-//! Invariants: `recent` has a bit for each probe since the finding began, the newest lowest, set for a
-//! failed one, and is 0 in Down; `successes` is 0 except in Down.
+//! Invariants: `recent` has a bit for each probe since the finding began, the newest lowest, set
+//! for a failed one, and is 0 in Down; `successes` is 0 except in Down.
 
 use super::settings::MonitorSettings;
 

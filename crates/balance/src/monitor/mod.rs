@@ -1,7 +1,8 @@
 //! Monitors: which probes are due, what they found, and what a service is by that.
 //!
 //! Owns all monitors, their bindings to services and the order of what is due. Knows no texts and
-//! starts no probe itself: it says which, and is told how each ended. A binding is in one [`Stage`]:
+//! starts no probe itself: it says which, and is told how each ended. A binding is in one
+//! [`Stage`]:
 //!
 //! ```text
 //!   Idle --- wanted ---> Waiting(due) --- due ---> Probing(deadline) --- end, or the deadline ---+
@@ -11,12 +12,12 @@
 //!    +--- disabled, unbound or of a service that is out of service: a probe under way is given up
 //! ```
 //!
-//! A service whose probes stop to be answered at some moment is DOWN at most
-//! `retries * interval + response_timeout` after it: the first probe that fails starts within an interval,
-//! the others an interval apart each, and the last one takes as long as it may.
+//! A service whose probes stop to be answered at some moment is DOWN at most `retries * interval +
+//! response_timeout` after it: the first probe that fails starts within an interval, the others an
+//! interval apart each, and the last one takes as long as it may.
 //!
-//! Invariants: `due` has each binding that is not Idle, once, with the time its stage names; `flights` has
-//! the probes that are under way, one per binding at most.
+//! Invariants: `due` has each binding that is not Idle, once, with the time its stage names;
+//! `flights` has the probes that are under way, one per binding at most.
 
 mod binding;
 mod machine;

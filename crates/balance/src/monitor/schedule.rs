@@ -1,8 +1,9 @@
-//! When probes start: at once the first time, then each monitor of each service at a time of its own.
+//! When probes start: at once the first time, then each monitor of each service at a time of its
+//! own.
 //!
-//! Owns the times, and nothing else. A binding has a phase, which follows from its numbers alone, and its
-//! probes start where time has that phase in the interval, so that those of many services are spread
-//! evenly over it, whenever they were bound and however late some start was:
+//! Owns the times, and nothing else. A binding has a phase, which follows from its numbers alone,
+//! and its probes start where time has that phase in the interval, so that those of many services
+//! are spread evenly over it, whenever they were bound and however late some start was:
 //!
 //! ```text
 //!   first probe                        start of the interval + phase, again and again
@@ -12,8 +13,8 @@
 //!        whole interval
 //! ```
 //!
-//! Invariant: from one start to the next it is at least half an interval and never more than a whole one,
-//! unless the probe itself takes longer.
+//! Invariant: from one start to the next it is at least half an interval and never more than a
+//! whole one, unless the probe itself takes longer.
 
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ impl Phase {
     /// Returns the phase of a monitor of a service.
     ///
     /// Numbers that follow each other lie as far from each other as they can: multiples of the two
-    /// fractions of the plastic number fill a square evenly, as those of the golden ratio do a line.
+    /// fractions of the plastic number fill a square evenly, as those of the golden ratio do a
+    /// line.
     pub(super) fn of(service: ServiceId, monitor: MonitorId) -> Self {
         let of_service = u64::from(service.0).wrapping_mul(FRACTIONS[0]);
         let of_monitor = u64::from(monitor.0).wrapping_mul(FRACTIONS[1]);
@@ -79,7 +81,8 @@ const FRACTIONS: [u64; 2] = [0xC13F_A9A9_02A6_328F, 0x91E1_0DA5_C79E_7B1C];
 
 /// How long a first probe waits for each one that begins in the same moment.
 ///
-/// Source: own choice: 10,000 services are probed within a second of the start, ten in a millisecond.
+/// Source: own choice: 10,000 services are probed within a second of the start, ten in a
+/// millisecond.
 const BEGINNING: Duration = Duration::from_micros(100);
 
 #[cfg(test)]

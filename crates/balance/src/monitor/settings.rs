@@ -32,7 +32,8 @@ pub struct MonitorSettings {
     /// By how much a probe may exceed the learned response time before it has failed; zero is up to
     /// `response_timeout`, as for a monitor that learns nothing.
     pub deviation: Duration,
-    /// Whether a probe has passed that has heard nothing in time, as of a datagram that needs no answer.
+    /// Whether a probe has passed that has heard nothing in time, as of a datagram that needs no
+    /// answer.
     pub silence_passes: bool,
 }
 

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   threshold 0    UP if each has found it well           DOWN if one has found it DOWN
-//!   threshold t    UP if their weights add up to t        DOWN if they could not, whatever the others find
+//!   threshold t    UP if their weights add up to t        DOWN if they no longer could
 //!   otherwise      UNKNOWN
 //! ```
 //!
-//! One that hears that the service goes out of service has found it well, and takes it out: UP becomes
-//! GOING OUT OF SERVICE, DOWN becomes DOWN WHEN GOING OUT OF SERVICE.
+//! One that hears that the service goes out of service has found it well, and takes it out: UP
+//! becomes GOING OUT OF SERVICE, DOWN becomes DOWN WHEN GOING OUT OF SERVICE.
 
 use super::machine::Finding;
 use crate::{State, Weight};
