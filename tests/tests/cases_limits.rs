@@ -288,8 +288,8 @@ fn c60_max_client_is_never_exceeded() {
                 }
             });
         }
-        for _ in 0..50 {
-            rig.daemon.ok("disable service s2");
+        for leave in ["", "600 -graceFul YES"].repeat(25) {
+            rig.daemon.ok(&format!("disable service s2 {leave}"));
             rig.daemon.ok("enable service s2");
         }
         done.store(true, Ordering::Relaxed);
