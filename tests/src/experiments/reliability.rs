@@ -215,6 +215,7 @@ fn reports(seed: u64) -> String {
         "LEASTCONNECTION",
         "LEASTBANDWIDTH",
         "LEASTPACKETS",
+        "LEASTRESPONSETIME",
     ] {
         text += &format!("| {method} |");
         for fault in [Fault::Hang, Fault::FastClose] {
