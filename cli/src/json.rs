@@ -1,6 +1,6 @@
 //! Answers as JSON documents, for scripts.
 //!
-//! One document per command, on one line. `show` and `stat` of a server, service or lb vserver: an
+//! One document per command, on one line. `show` and `stat` of a server, service, serviceGroup or lb vserver: an
 //! array of objects, also when one was asked for by name; the field names are those of the rows in
 //! `sluice_protocol` and stay. `show ns config` and `show lb parameter`: one object. `show ns runningConfig` and other
 //! text: an array of lines. Numbers are exact integers up to 2^64 - 1.
@@ -36,6 +36,9 @@ fn value(row: &Row) -> Value {
         Row::ExplainOutcome(row) => serde_json::to_value(row),
         Row::Parameter(row) => serde_json::to_value(row),
         Row::Config(row) => serde_json::to_value(row),
+        Row::ServiceGroup(row) => serde_json::to_value(row),
+        Row::ServiceGroupStat(row) => serde_json::to_value(row),
+        Row::ServiceGroupBinding(row) => serde_json::to_value(row),
     };
     value.expect("a row is plain data with text keys")
 }

@@ -225,7 +225,13 @@ impl Controller {
             )],
             Noun::LbPersistentSessions => return self.show_sessions(command),
             Noun::NsConnectionTable => return self.show_connections(command),
-            Noun::Server | Noun::Service | Noun::LbVserver | Noun::LbGroup => {
+            Noun::Server
+            | Noun::Service
+            | Noun::ServiceGroup
+            | Noun::ServiceGroupMember
+            | Noun::ServiceGroupBindings
+            | Noun::LbVserver
+            | Noun::LbGroup => {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
                 let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());

@@ -10,13 +10,14 @@ use sluice_balance::{
     BindingStatus, Instant, PersistenceTotals, RampStatus, RampUnit, ServiceId, ServiceStatus,
     Snapshot, State, VserverId, VserverStatus,
 };
-use sluice_command::{Command, ConfigNoun, Fault, Key, Verb, catalogue};
+use sluice_command::{Command, ConfigNoun, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
 use sluice_protocol::{Drain, ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
 
 use crate::ns_conf::unix_ms;
 
+mod service_group;
 mod show;
 mod stat;
 
@@ -73,7 +74,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the rows of a `show` or `stat` of servers, services or virtual servers: of all, or of
+    /// Returns the rows of a `show` or `stat` of servers, services, service groups or virtual servers: of all, or of
     /// the one that is named, then in the detailed form.
     ///
     /// # Errors
@@ -82,6 +83,9 @@ impl<'a> View<'a> {
         let name = command.text(Key::Name);
         let detail = name.is_some();
         let stat = command.verb == Verb::Stat;
+        if let Noun::ServiceGroupMember | Noun::ServiceGroupBindings = command.noun {
+            return self.service_groups(command);
+        }
         match command.noun.configured() {
             Some(ConfigNoun::Server) => {
                 let servers = chosen(name, |name| self.config.server(name), self.config.servers())?;
@@ -101,7 +105,7 @@ impl<'a> View<'a> {
                 let services = chosen(
                     name,
                     |name| self.config.service(name),
-                    self.config.services(),
+                    self.config.own_services(),
                 )?;
                 let row = |service| {
                     if stat {
@@ -112,6 +116,7 @@ impl<'a> View<'a> {
                 };
                 Ok(services.into_iter().map(row).collect())
             }
+            Some(ConfigNoun::ServiceGroup) => self.service_groups(command),
             Some(ConfigNoun::LbVserver) => {
                 let vservers = chosen(
                     name,

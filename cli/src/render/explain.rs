@@ -32,7 +32,10 @@ pub(crate) fn push(text: &mut String, rows: &[Row]) {
             | Row::Connection(_)
             | Row::PersistentSession(_)
             | Row::Parameter(_)
-            | Row::Config(_) => {}
+            | Row::Config(_)
+            | Row::ServiceGroup(_)
+            | Row::ServiceGroupStat(_)
+            | Row::ServiceGroupBinding(_) => {}
         }
     }
 }

@@ -16,7 +16,8 @@ pub(crate) fn push(text: &mut String, head: &str, row: &GroupRow) {
     }
 }
 
-fn push_member(text: &mut String, index: usize, member: &GroupMember) {
+/// Adds a virtual server in a list of those that belong to something.
+pub(crate) fn push_member(text: &mut String, index: usize, member: &GroupMember) {
     text.push_str(&format!(
         "{}) {} ({}: {}) - {} State: {}\n",
         index + 1,

@@ -17,7 +17,9 @@ mod parameter;
 mod persistent_sessions;
 mod server;
 mod service;
+mod service_group;
 mod stat_service;
+mod stat_service_group;
 mod stat_udp;
 mod stat_vserver;
 mod table;
@@ -43,6 +45,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
     let rows: Vec<Row> = rows.iter().map(escape_row).collect();
     let mut text = String::new();
     let mut services = Vec::new();
+    let mut service_groups = Vec::new();
     let mut vservers = Vec::new();
     let mut sessions = Vec::new();
     let mut connections = Vec::new();
@@ -65,9 +68,13 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::ExplainVserver(_) | Row::ExplainService(_) | Row::ExplainOutcome(_) => {}
             Row::Parameter(row) => parameter::push(&mut text, row),
             Row::Config(row) => config::push(&mut text, row, zone),
+            Row::ServiceGroup(row) => service_group::push(&mut text, &head, row, zone),
+            Row::ServiceGroupStat(row) => service_groups.push(row),
+            Row::ServiceGroupBinding(row) => group::push_member(&mut text, index, row),
         }
     }
     stat_service::push(&mut text, form, &services);
+    stat_service_group::push(&mut text, form, &service_groups);
     stat_vserver::push(&mut text, form, &vservers);
     persistent_sessions::push(&mut text, &sessions);
     connection::push(&mut text, &connections);

@@ -16,14 +16,20 @@ pub(crate) fn push(text: &mut String, form: Form, rows: &[&ServiceStat]) {
     match (rows, form) {
         ([], _) => {}
         ([row], Form::Single) => push_single(text, row),
-        (rows, Form::List | Form::Single) => {
-            text.push_str("\nService(s) Summary\n");
-            push_header(text);
-            for row in rows {
-                push_summary(text, row);
-                text.push('\n');
-            }
-        }
+        (rows, Form::List | Form::Single) => push_list(text, "Service(s) Summary", rows),
+    }
+}
+
+/// Adds the summaries of services under a title; nothing for none.
+pub(crate) fn push_list(text: &mut String, title: &str, rows: &[&ServiceStat]) {
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{title}\n"));
+    push_header(text);
+    for row in rows {
+        push_summary(text, row);
+        text.push('\n');
     }
 }
 

@@ -6,6 +6,7 @@ mod drain;
 mod explain;
 mod options;
 mod persistence;
+mod service_groups;
 mod statistics;
 
 use super::*;
@@ -60,6 +61,7 @@ fn vserver(bound: Option<Vec<BoundService>>) -> VserverRow {
         group: None,
         startup: None,
         bound,
+        bound_groups: None,
     }
 }
 

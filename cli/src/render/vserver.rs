@@ -20,9 +20,22 @@ pub(crate) fn push(text: &mut String, head: &str, row: &VserverRow, zone: &TimeZ
         push_parts(text, &line);
     }
     let bound = row.bound.as_deref().unwrap_or_default();
-    let has_orders = bound.iter().any(|service| service.order.is_some());
+    let groups = row.bound_groups.as_deref().unwrap_or_default();
+    let members = groups.iter().flat_map(|group| &group.members);
+    let mut all = bound.iter().chain(members);
+    let has_orders = all.any(|service| service.order.is_some());
     for (index, service) in bound.iter().enumerate() {
         push_bound(text, index, service, has_orders);
+    }
+    if !groups.is_empty() {
+        text.push_str("\nBound Service Groups:\n");
+    }
+    for (index, group) in groups.iter().enumerate() {
+        text.push_str(&format!("{})\tGroup Name: {}\n\n", index + 1, group.name));
+        for (index, member) in group.members.iter().enumerate() {
+            text.push_str("\t\t");
+            push_bound(text, index, member, has_orders);
+        }
     }
 }
 

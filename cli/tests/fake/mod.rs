@@ -254,6 +254,9 @@ fn names(noun: Noun) -> Vec<Reply> {
         Noun::Server => &["web_only"],
         Noun::None
         | Noun::Service
+        | Noun::ServiceGroup
+        | Noun::ServiceGroupMember
+        | Noun::ServiceGroupBindings
         | Noun::LbParameter
         | Noun::LbGroup
         | Noun::LbPersistentSessions

@@ -19,10 +19,13 @@ pub const ALL: &[Code] = &[
     NOT_SUPER_USER,
     NO_SUCH_SERVER,
     ADDRESS_CHANGE_NOT_PERMITTED,
+    ENDPOINT_OF_OTHER,
+    ENDPOINT_BOUND,
     NO_ARGUMENTS_TO_SET,
     NAME_OF_A_SERVICE,
     SERVER_NAME_EXISTS,
     TOO_MANY_SERVICES,
+    TOO_MANY_MEMBERS,
     NOT_SUPPORTED,
     NO_SUCH_VSERVER,
     NO_SUCH_SERVICE,
@@ -79,6 +82,7 @@ pub const ALL: &[Code] = &[
     RANGE_WITH_PREFIX,
     NOT_IN_RANGE,
     AMBIGUOUS,
+    SERVICE_GROUP_EXISTS,
     NO_SPILL_THRESHOLD,
     THRESHOLD_NOT_ALLOWED,
     NOT_BOUND,
@@ -132,6 +136,18 @@ pub const NO_SUCH_SERVER: Code = code(351, "No such server", Missing);
 /// 419
 pub const ADDRESS_CHANGE_NOT_PERMITTED: Code =
     code(419, "IP address change not permitted on this entity", Value);
+/// 428
+pub const ENDPOINT_OF_OTHER: Code = code(
+    428,
+    "IP, port conflict with another entity bound to the same vserver",
+    Exists,
+);
+/// 429
+pub const ENDPOINT_BOUND: Code = code(
+    429,
+    "IP, port conflict with an entity already bound to the vserver",
+    Exists,
+);
 /// 431
 pub const NO_ARGUMENTS_TO_SET: Code = code(431, "No arguments to set", Syntax);
 /// 432
@@ -144,6 +160,12 @@ pub const NAME_OF_A_SERVICE: Code = code(
 pub const SERVER_NAME_EXISTS: Code = code(433, "Server name already exists", Exists);
 /// 434
 pub const TOO_MANY_SERVICES: Code = code(434, "Maximum services bound to vserver exceeded", Value);
+/// 435
+pub const TOO_MANY_MEMBERS: Code = code(
+    435,
+    "Maximum services bound to service group exceeded",
+    Value,
+);
 /// 460
 pub const NOT_SUPPORTED: Code = code(460, "Feature not supported in this release", Value);
 /// 461
@@ -277,6 +299,9 @@ pub const RANGE_WITH_PREFIX: Code = code(
 pub const NOT_IN_RANGE: Code = code(1161, "Integer not in range", Value);
 /// 1162
 pub const AMBIGUOUS: Code = code(1162, "Ambiguous (use cmd completion for options)", Syntax);
+/// 1263
+pub const SERVICE_GROUP_EXISTS: Code =
+    code(1263, "Service group with this name already exists", Exists);
 /// 1288
 pub const NO_SPILL_THRESHOLD: Code = code(
     1288,

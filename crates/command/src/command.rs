@@ -128,6 +128,12 @@ pub enum Noun {
     Server,
     /// `service`
     Service,
+    /// `serviceGroup`
+    ServiceGroup,
+    /// `serviceGroupMember`
+    ServiceGroupMember,
+    /// `servicegroupbindings`
+    ServiceGroupBindings,
     /// `lb vserver`
     LbVserver,
     /// `lb parameter`
@@ -166,6 +172,7 @@ pub enum Noun {
 pub enum ConfigNoun {
     Server,
     Service,
+    ServiceGroup,
     LbVserver,
     LbParameter,
     LbGroup,
@@ -177,10 +184,13 @@ impl Noun {
         match self {
             Self::Server => Some(ConfigNoun::Server),
             Self::Service => Some(ConfigNoun::Service),
+            Self::ServiceGroup => Some(ConfigNoun::ServiceGroup),
             Self::LbVserver => Some(ConfigNoun::LbVserver),
             Self::LbParameter => Some(ConfigNoun::LbParameter),
             Self::LbGroup => Some(ConfigNoun::LbGroup),
             Self::None
+            | Self::ServiceGroupMember
+            | Self::ServiceGroupBindings
             | Self::LbPersistentSessions
             | Self::NsConfig
             | Self::NsRunningConfig
@@ -256,6 +266,7 @@ pub enum Key {
     OrderThreshold,
     ToggleOrder,
     MaxBandwidth,
+    IncludeMembers,
     Force,
     FileName,
     NTimes,
@@ -285,6 +296,12 @@ pub enum Key {
     Tcpb,
     Cmp,
     CustomServerId,
+    NameServer,
+    AutoScale,
+    MemberPort,
+    AutoDisableGraceful,
+    AutoDisableDelay,
+    AutoDelayedTrofs,
     HashLength,
     BackupLbMethod,
     PersistenceBackup,

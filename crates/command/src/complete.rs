@@ -229,7 +229,9 @@ impl Place<'_> {
                 found = self.values(slot.arg.kind, &given.positionals);
             }
             let more = matches!(slot.times, Times::Many) && !given.positionals.is_empty();
-            if matches!(slot.times, Times::Once) || (matches!(slot.times, Times::Many) && !more) {
+            if matches!(slot.times, Times::Once | Times::Together)
+                || (matches!(slot.times, Times::Many) && !more)
+            {
                 return Some(found);
             }
         }
@@ -270,14 +272,8 @@ impl Place<'_> {
                     .iter()
                     .map(|(word, help)| (*word, (*help).to_owned())),
             ),
-            Kind::Name(noun) | Kind::AddressOrName(noun) => (self.names)(noun)
-                .into_iter()
-                .filter(|name| name.starts_with(&self.word.text) && !taken.contains(name))
-                .map(|name| Candidate {
-                    text: quote(&name),
-                    description: String::new(),
-                })
-                .collect(),
+            Kind::Name(noun) | Kind::AddressOrName(noun) => self.named(&[noun], taken),
+            Kind::BoundName => self.named(&[Noun::Service, Noun::ServiceGroup], taken),
             Kind::Flag
             | Kind::NewName(_)
             | Kind::Text { .. }
@@ -289,6 +285,18 @@ impl Place<'_> {
             | Kind::Port
             | Kind::ListenPort => Vec::new(),
         }
+    }
+
+    /// Offers the names of all objects of these nouns.
+    fn named(&self, nouns: &[Noun], taken: &[String]) -> Vec<Candidate> {
+        let names = nouns.iter().flat_map(|noun| (self.names)(*noun));
+        names
+            .filter(|name| name.starts_with(&self.word.text) && !taken.contains(name))
+            .map(|name| Candidate {
+                text: quote(&name),
+                description: String::new(),
+            })
+            .collect()
     }
 
     /// Returns those that the word at the cursor begins.

@@ -97,6 +97,7 @@ pub(crate) fn facts(spec: &CommandSpec, row: &ArgSpec) -> Vec<String> {
             Kind::Flag | Kind::Choice(_) => {}
             Kind::NewName(_)
             | Kind::Name(_)
+            | Kind::BoundName
             | Kind::Text { .. }
             | Kind::PlainFile
             | Kind::Integer { .. }
@@ -238,6 +239,10 @@ fn start(spec: &CommandSpec) -> Vec<String> {
         match slot.times {
             Times::Once => parts.push(name),
             Times::Optional => parts.push(format!("[{name}]")),
+            Times::Together => {
+                let before = parts.pop().unwrap_or_default();
+                parts.push(format!("{} {name}]", before.trim_end_matches(']')));
+            }
             Times::Many => parts.push(format!("{name} ...")),
             Times::Any => parts.push(format!("[{name} ...]")),
             Times::Else(_) => {}
@@ -285,6 +290,7 @@ fn value_synopsis(kind: Kind, name: &str) -> String {
         Kind::Flag
         | Kind::NewName(_)
         | Kind::Name(_)
+        | Kind::BoundName
         | Kind::Text { .. }
         | Kind::PlainFile
         | Kind::Address

@@ -242,18 +242,21 @@ fn positionals(
     let mut pair_begun = false;
     for slot in spec.positionals {
         let values = match slot.times {
-            Times::Once | Times::Optional | Times::Else(_) => words.next().as_slice().to_vec(),
+            Times::Once | Times::Optional | Times::Together | Times::Else(_) => {
+                words.next().as_slice().to_vec()
+            }
             Times::Many | Times::Any => words.by_ref().collect(),
         };
         if !values.is_empty() {
             args.push(positional(slot, &values)?);
-            pair_begun |= matches!(slot.times, Times::Else(_));
+            pair_begun |= matches!(slot.times, Times::Else(_) | Times::Optional);
             continue;
         }
         match slot.times {
             Times::Optional | Times::Any => {}
+            Times::Together if !pair_begun => {}
             Times::Else(text) if !pair_begun => args.push(left_out(slot, text)),
-            Times::Else(_) | Times::Once | Times::Many => {
+            Times::Together | Times::Else(_) | Times::Once | Times::Many => {
                 return Err(absent(spec, slot, &tokens[count..], end));
             }
         }

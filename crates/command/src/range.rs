@@ -174,6 +174,7 @@ fn slots(tokens: &[Token]) -> impl Iterator<Item = Slot> {
     found.into_iter().filter(|slot| match slot.kind {
         Kind::NewName(_)
         | Kind::Name(_)
+        | Kind::BoundName
         | Kind::Address
         | Kind::ListenAddress
         | Kind::AddressOrName(_) => true,
@@ -297,6 +298,7 @@ fn is_ipv6(kind: Kind, text: &str) -> bool {
         Kind::Address | Kind::ListenAddress => text.contains(':'),
         Kind::NewName(_)
         | Kind::Name(_)
+        | Kind::BoundName
         | Kind::AddressOrName(_)
         | Kind::Flag
         | Kind::Text { .. }

@@ -96,6 +96,7 @@ fn values(arg: &ArgSpec) -> String {
         Kind::Flag
         | Kind::NewName(_)
         | Kind::Name(_)
+        | Kind::BoundName
         | Kind::Text { .. }
         | Kind::PlainFile
         | Kind::Integer { .. }

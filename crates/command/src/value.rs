@@ -18,6 +18,7 @@ pub(crate) fn read(kind: Kind, name: &str, text: &str) -> Result<Value, Fault> {
         Kind::Flag => Err(refused(catalogue::TOO_MANY_VALUES, name, text)
             .with_hint(format!("-{name} takes no value"))),
         Kind::NewName(noun) | Kind::Name(noun) => read_name(noun, name, text),
+        Kind::BoundName => read_name(Noun::Service, name, text),
         Kind::Text { min, max } => read_text(name, text, min, max),
         Kind::PlainFile => read_plain_file(name, text),
         Kind::Integer { min, max, .. } => {
@@ -45,6 +46,7 @@ pub(crate) fn allowed(kind: Kind) -> String {
         Kind::Flag => "no value".to_owned(),
         Kind::NewName(_) => format!("a new name of 1-{NAME_MAX} characters"),
         Kind::Name(noun) => format!("the name of an existing {}", noun_words(noun)),
+        Kind::BoundName => "the name of an existing service or serviceGroup".to_owned(),
         Kind::Text { min, max } => format!("a text of {min}-{max} bytes"),
         Kind::PlainFile => "a file name without '/'".to_owned(),
         Kind::Integer { min, max, unit: "" } => format!("{min}-{max}"),

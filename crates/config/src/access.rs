@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use sluice_balance::{Order, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight};
-use sluice_command::{Arg, Command, ConfigNoun, Key, Noun, Value, Verb, render};
+use sluice_command::{Command, ConfigNoun, Noun, render};
 
 use crate::group::Group;
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
+use crate::service_group::{Membership, ServiceGroup};
 use crate::settings::Settings;
-use crate::{Config, chain, choosing, words};
+use crate::{Config, binding, chain, choosing, words};
 
 impl Config {
     /// Walks all servers in the order of their creation.
@@ -17,9 +18,14 @@ impl Config {
         self.objects.servers.iter()
     }
 
-    /// Walks all services in the order of their creation.
+    /// Walks all services in the order of their creation, members of service groups among them.
     pub fn services(&self) -> impl Iterator<Item = &Service> {
         self.objects.services.iter()
+    }
+
+    /// Walks the services that are no members, in the order of their creation.
+    pub fn own_services(&self) -> impl Iterator<Item = &Service> {
+        self.services().filter(|service| service.member.is_none())
     }
 
     /// Walks all virtual servers in the order of their creation.
@@ -32,9 +38,10 @@ impl Config {
         self.objects.servers.named(&words::server_name(name))
     }
 
-    /// Returns the service of this exact name.
+    /// Returns the service of this exact name that is no member of a service group.
     pub fn service(&self, name: &str) -> Option<&Service> {
-        self.objects.services.named(name)
+        let service = self.objects.services.named(name);
+        service.filter(|service| service.member.is_none())
     }
 
     /// Returns the virtual server of this exact name.
@@ -75,9 +82,9 @@ impl Config {
         vservers.filter_map(|vserver| self.vserver_by_id(*vserver))
     }
 
-    /// Returns whether both a service and its server are enabled.
+    /// Returns whether a service, its service group and its server are enabled.
     pub fn takes_part(&self, service: &Service) -> bool {
-        service.enabled && self.server_of(service).enabled
+        service.takes_part(self.server_of(service))
     }
 
     /// Returns what the core knows of a service.
@@ -107,8 +114,12 @@ impl Config {
         match noun.configured() {
             Some(ConfigNoun::Server) => self.servers().map(|server| server.name.clone()).collect(),
             Some(ConfigNoun::Service) => self
-                .services()
+                .own_services()
                 .map(|service| service.name.clone())
+                .collect(),
+            Some(ConfigNoun::ServiceGroup) => self
+                .service_groups()
+                .map(|group| group.name.clone())
                 .collect(),
             Some(ConfigNoun::LbVserver) => self
                 .vservers()
@@ -128,25 +139,33 @@ impl Config {
     /// refers to it.
     pub fn commands(&self) -> Vec<Command> {
         let servers = self.servers().map(Server::saved);
-        let services = self.services().map(Service::saved);
+        let services = self.own_services().map(Service::saved);
+        let service_groups = self.service_groups().map(ServiceGroup::saved);
         let parameter = self.objects.parameter.saved();
         let vservers = self.vservers().map(|vserver| self.saved_vserver(vserver));
         let (vservers, backups): (Vec<_>, Vec<_>) = vservers.unzip();
         let groups = self.groups().map(Group::saved);
-        let services = servers.chain(services).chain(parameter);
+        let services = servers
+            .chain(services)
+            .chain(service_groups)
+            .chain(parameter);
         let mut commands: Vec<Command> = services
             .chain(vservers)
             .chain(backups.into_iter().flatten())
             .chain(groups)
             .collect();
         for vserver in self.vservers() {
-            let bindings = vserver.bindings().iter();
-            commands.extend(bindings.map(|binding| self.saved_binding(vserver, *binding)));
+            let bindings = self.own_bindings(vserver);
+            commands.extend(bindings.map(|(binding, service)| {
+                binding::saved(&vserver.name, &service.name, binding.weight, binding.order)
+            }));
+            commands.extend(self.saved_group_bindings(vserver));
         }
         for group in self.groups() {
             let members = self.members_of(group);
             commands.extend(members.map(|vserver| group.saved_member(&vserver.name)));
         }
+        commands.extend(self.saved_members());
         commands
     }
 
@@ -168,32 +187,21 @@ impl Config {
         (add, Some(chain::late(&vserver.name, later)))
     }
 
-    fn saved_binding(&self, vserver: &Vserver, binding: Binding) -> Command {
-        let positionals = [
-            (Key::Name, Value::Text(vserver.name.clone())),
-            (Key::ServiceName, Value::Text(self.bound_name(binding))),
-        ];
-        let weight = (binding.weight != Weight::DEFAULT).then(|| Arg {
-            key: Key::Weight,
-            values: vec![Value::Integer(binding.weight.value())],
+    /// Walks the bindings of services that are no members.
+    fn own_bindings(&self, vserver: &Vserver) -> impl Iterator<Item = (Binding, &Service)> {
+        let bindings = vserver.bindings.iter();
+        let bound = bindings.map(|binding| {
+            let service = self.service_by_id(binding.service);
+            let service = service.expect("a service that goes is unbound first");
+            (*binding, service)
         });
-        let order = binding.order.map(|order| Arg {
-            key: Key::Order,
-            values: vec![Value::Integer(order.value())],
-        });
-        let options = weight.into_iter().chain(order).collect();
-        words::command(Verb::Bind, Noun::LbVserver, positionals, options)
-    }
-
-    fn bound_name(&self, binding: Binding) -> String {
-        let service = self.service_by_id(binding.service);
-        let service = service.expect("a service that goes is unbound first");
-        service.name.clone()
+        bound.filter(|(_, service)| service.member.is_none())
     }
 }
 
 /// Two configurations are equal when they have the same objects in the same order with the same
-/// options and bindings; the numbers behind the names are not looked at.
+/// options and bindings; the numbers behind the names are not looked at, nor how the members of service
+/// groups stand among the other services of a virtual server, which no saved line tells.
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
         self.objects.parameter == other.objects.parameter
@@ -202,9 +210,15 @@ impl PartialEq for Config {
                 .map(server_view)
                 .eq(other.servers().map(server_view))
             && self
-                .services()
+                .own_services()
                 .map(service_view)
-                .eq(other.services().map(service_view))
+                .eq(other.own_services().map(service_view))
+            && self
+                .service_groups()
+                .map(|group| service_group_view(self, group))
+                .eq(other
+                    .service_groups()
+                    .map(|group| service_group_view(other, group)))
             && self
                 .vservers()
                 .map(|vserver| vserver_view(self, vserver))
@@ -235,7 +249,7 @@ type ServiceView<'a> = (
     ServiceType,
     SocketAddr,
     bool,
-    &'a Settings,
+    (&'a Settings, Option<(&'a str, bool, &'a Settings)>),
 );
 
 fn service_view(service: &Service) -> ServiceView<'_> {
@@ -247,8 +261,42 @@ fn service_view(service: &Service) -> ServiceView<'_> {
         address,
         enabled,
         settings,
+        member,
     } = service;
-    (name, server, *service_type, *address, *enabled, settings)
+    let member = member.as_ref().map(membership_view);
+    let options = (settings, member);
+    (name, server, *service_type, *address, *enabled, options)
+}
+
+fn membership_view(member: &Membership) -> (&str, bool, &Settings) {
+    let Membership {
+        group: _,
+        group_name,
+        group_enabled,
+        own,
+    } = member;
+    (group_name, *group_enabled, own)
+}
+
+type ServiceGroupView<'a> = (
+    &'a str,
+    ServiceType,
+    bool,
+    &'a Settings,
+    Vec<ServiceView<'a>>,
+);
+
+fn service_group_view<'a>(config: &'a Config, group: &'a ServiceGroup) -> ServiceGroupView<'a> {
+    let ServiceGroup {
+        number: _,
+        name,
+        service_type,
+        enabled,
+        settings,
+        members: _,
+    } = group;
+    let members = config.members_of_service_group(group).map(service_view);
+    (name, *service_type, *enabled, settings, members.collect())
 }
 
 fn group_view<'a>(config: &'a Config, group: &'a Group) -> (&'a str, &'a Settings, Vec<&'a str>) {
@@ -268,8 +316,10 @@ type VserverView<'a> = (
     Listen,
     bool,
     &'a Settings,
-    Vec<(String, Weight, Option<Order>)>,
+    Vec<BoundView<'a>>,
 );
+
+type BoundView<'a> = (&'a str, Weight, Option<Order>);
 
 fn vserver_view<'a>(config: &'a Config, vserver: &'a Vserver) -> VserverView<'a> {
     let Vserver {
@@ -279,11 +329,16 @@ fn vserver_view<'a>(config: &'a Config, vserver: &'a Vserver) -> VserverView<'a>
         listen,
         enabled,
         settings,
-        bindings,
+        bindings: _,
+        groups: _,
     } = vserver;
-    let bindings = bindings
-        .iter()
-        .map(|binding| (config.bound_name(*binding), binding.weight, binding.order));
-    let bindings = bindings.collect();
-    (name, *service_type, *listen, *enabled, settings, bindings)
+    let services = config
+        .own_bindings(vserver)
+        .map(|(binding, service)| (service.name.as_str(), binding.weight, binding.order));
+    let groups = config
+        .bound_groups(vserver)
+        .map(|(bound, group)| (group.name.as_str(), bound.weight, bound.order));
+    // A service and a service group cannot have one name.
+    let bound = services.chain(groups).collect();
+    (name, *service_type, *listen, *enabled, settings, bound)
 }

@@ -1,23 +1,30 @@
 //! Planning what joins services to virtual servers.
 
 use sluice_balance::{Bind, Change, Order, Weight};
-use sluice_command::{Command, Fault, Key, Value, catalogue};
+use sluice_command::{Arg, Command, Fault, Key, Noun, Value, Verb, catalogue};
 
 use crate::edit::Edit;
-use crate::object::{Binding, ServiceType, Vserver};
+use crate::object::{Binding, Service, ServiceType, Vserver};
+use crate::service_group::ServiceGroup;
 use crate::settings::text;
 use crate::{Config, Plan, chain, refusal, words};
 
 impl Config {
     pub(crate) fn bind(&self, command: &Command) -> Result<Plan, Fault> {
         let vserver = self.find_vserver(words::name(command)?)?;
-        let service = self.find_service("serviceName", words::service_name(command)?)?;
+        let service = match self.find_target(words::service_name(command)?)? {
+            Target::Service(service) => service,
+            Target::Group(group) => return self.bind_group(vserver, group, command),
+        };
         check_types(vserver.service_type, service.service_type)?;
         if self.is_bound(vserver, service.id) {
             return Err(refusal::already_bound(&vserver.name, &service.name));
         }
+        if let Some(other) = self.bound_at(vserver, service) {
+            return Err(refusal::endpoint_bound(&vserver.name, other));
+        }
         let weight = weight(command)?.unwrap_or(Weight::DEFAULT);
-        self.check_room(vserver)?;
+        self.check_room(vserver, 1, 1)?;
         let binding = Binding {
             service: service.id,
             weight,
@@ -33,7 +40,10 @@ impl Config {
 
     pub(crate) fn unbind(&self, command: &Command) -> Result<Plan, Fault> {
         let vserver = self.find_vserver(words::name(command)?)?;
-        let service = self.find_service("serviceName", words::service_name(command)?)?;
+        let service = match self.find_target(words::service_name(command)?)? {
+            Target::Service(service) => service,
+            Target::Group(group) => return self.unbind_group(vserver, group),
+        };
         if !self.is_bound(vserver, service.id) {
             return Err(refusal::not_bound(&vserver.name, &service.name));
         }
@@ -44,6 +54,13 @@ impl Config {
         })
     }
 
+    /// Finds what a name stands for that is bound to a virtual server.
+    fn find_target(&self, name: &str) -> Result<Target<'_>, Fault> {
+        let service = self.service(name).map(Target::Service);
+        let target = service.or_else(|| self.service_group(name).map(Target::Group));
+        target.ok_or_else(|| refusal::missing("serviceName", name, "service"))
+    }
+
     /// Plans `set lb vserver v -weight 3 s` and `-order 2 s`, if the command says so.
     pub(crate) fn set_bindings(
         &self,
@@ -52,11 +69,18 @@ impl Config {
         command: &Command,
     ) -> Result<(), Fault> {
         let mut changed: Vec<Binding> = Vec::new();
+        let mut groups: Vec<ChangedGroup<'_>> = Vec::new();
         for key in OF_BINDING {
             let Some(name) = bound_name(command, key)? else {
                 continue;
             };
-            let service = self.find_service("serviceName", name)?.id;
+            let service = match self.find_target(name)? {
+                Target::Service(service) => service.id,
+                Target::Group(group) => {
+                    note_group(&mut groups, group, key, command)?;
+                    continue;
+                }
+            };
             let is_it = |binding: &&Binding| binding.service == service;
             let drafted = changed.iter().find(is_it);
             let found = drafted.or_else(|| vserver.bindings.iter().find(is_it));
@@ -76,15 +100,24 @@ impl Config {
                 plan.edits.push(Edit::SetBinding(vserver.id, binding));
             }
         }
+        for (group, weight, order) in groups {
+            self.set_group_binding(plan, vserver, group, (weight, order))?;
+        }
         Ok(())
     }
 
-    fn check_room(&self, vserver: &Vserver) -> Result<(), Fault> {
-        if vserver.bindings.len() >= MOST_OF_VSERVER {
+    /// Refuses `new` services more on a virtual server, `all` on all virtual servers, if there is no room.
+    pub(crate) fn check_room(
+        &self,
+        vserver: &Vserver,
+        new: usize,
+        all: usize,
+    ) -> Result<(), Fault> {
+        if vserver.bindings.len() + new > MOST_OF_VSERVER {
             return Err(Fault::new(catalogue::TOO_MANY_SERVICES)
                 .with_details(format!("lb vserver {}, {MOST_OF_VSERVER}", vserver.name)));
         }
-        if self.objects.binding_count >= MOST_BINDINGS {
+        if self.objects.binding_count + all > MOST_BINDINGS {
             return Err(refusal::limit("bindings", MOST_BINDINGS));
         }
         Ok(())
@@ -93,7 +126,7 @@ impl Config {
 
 /// Refuses what cannot reach a service as the client sent it. Whatever is encrypted is passed
 /// through, so the types of two encrypted ends need not be the same.
-fn check_types(vserver: ServiceType, service: ServiceType) -> Result<(), Fault> {
+pub(crate) fn check_types(vserver: ServiceType, service: ServiceType) -> Result<(), Fault> {
     let passed_through = vserver.is_encrypted() && service.is_encrypted();
     if vserver == service || passed_through && vserver.protocol() == service.protocol() {
         return Ok(());
@@ -104,6 +137,55 @@ fn check_types(vserver: ServiceType, service: ServiceType) -> Result<(), Fault> 
         service.name(),
         needs_tls,
     ))
+}
+
+/// What can be bound to a virtual server.
+enum Target<'a> {
+    Service(&'a Service),
+    Group(&'a ServiceGroup),
+}
+
+/// A bound group, and what a `set` changes of it.
+type ChangedGroup<'a> = (&'a ServiceGroup, Option<Weight>, Option<Order>);
+
+/// Notes what the option `key` changes of a group; both options can be about the same.
+fn note_group<'a>(
+    groups: &mut Vec<ChangedGroup<'a>>,
+    group: &'a ServiceGroup,
+    key: Key,
+    command: &Command,
+) -> Result<(), Fault> {
+    let known = groups
+        .iter()
+        .position(|(known, ..)| known.number == group.number);
+    let place = known.unwrap_or(groups.len());
+    if known.is_none() {
+        groups.push((group, None, None));
+    }
+    if key == Key::Weight {
+        groups[place].1 = weight(command)?;
+    } else {
+        groups[place].2 = order(command)?;
+    }
+    Ok(())
+}
+
+/// Returns the line that binds a service or a service group.
+pub(crate) fn saved(vserver: &str, bound: &str, weight: Weight, order: Option<Order>) -> Command {
+    let positionals = [
+        (Key::Name, Value::Text(vserver.to_owned())),
+        (Key::ServiceName, Value::Text(bound.to_owned())),
+    ];
+    let weight = (weight != Weight::DEFAULT).then(|| Arg {
+        key: Key::Weight,
+        values: vec![Value::Integer(weight.value())],
+    });
+    let order = order.map(|order| Arg {
+        key: Key::Order,
+        values: vec![Value::Integer(order.value())],
+    });
+    let options = weight.into_iter().chain(order).collect();
+    words::command(Verb::Bind, Noun::LbVserver, positionals, options)
 }
 
 /// Whether a `set` changes a bound service.
@@ -122,12 +204,12 @@ fn bound_name(command: &Command, key: Key) -> Result<Option<&str>, Fault> {
     Ok(Some(name))
 }
 
-fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
+pub(crate) fn weight(command: &Command) -> Result<Option<Weight>, Fault> {
     let read = |number| Weight::new(number).ok();
     number(command, Key::Weight, "weight", read)
 }
 
-fn order(command: &Command) -> Result<Option<Order>, Fault> {
+pub(crate) fn order(command: &Command) -> Result<Option<Order>, Fault> {
     let read = |number| Order::new(number).ok();
     number(command, Key::Order, "order", read)
 }
@@ -146,7 +228,7 @@ fn number<T>(
     number.map(Some).ok_or_else(refused)
 }
 
-fn core(vserver: &Vserver, binding: Binding) -> Bind {
+pub(crate) fn core(vserver: &Vserver, binding: Binding) -> Bind {
     Bind {
         vserver: vserver.id,
         service: binding.service,

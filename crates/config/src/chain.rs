@@ -13,6 +13,7 @@ use sluice_balance::{
 use sluice_command::{Arg, Command, Fault, Key, Noun, Value, Verb, catalogue};
 
 use crate::object::{Service, ServiceType, Vserver};
+use crate::service_group::ServiceGroup;
 use crate::settings::Settings;
 use crate::words::command as line;
 use crate::{Config, refusal};
@@ -88,9 +89,17 @@ pub(crate) fn idle_options(command: &Command, settings: &Settings) -> Vec<String
 
 /// Says that a virtual server never spills because a service of it has no limit.
 pub(crate) fn never_spills(vserver: &Settings, service: &Service) -> Option<String> {
-    let is_idle =
-        method(vserver) == "DYNAMICCONNECTION" && service.settings.number(Key::MaxClient) == 0;
-    is_idle.then(|| format!("{} [{}]", catalogue::NO_SPILLOVER.text, service.name))
+    without_limit(vserver, &service.settings, &service.name)
+}
+
+/// As [`never_spills`], of the members of a service group.
+pub(crate) fn group_never_spills(vserver: &Settings, group: &ServiceGroup) -> Option<String> {
+    without_limit(vserver, &group.settings, &group.name)
+}
+
+fn without_limit(vserver: &Settings, bound: &Settings, name: &str) -> Option<String> {
+    let is_idle = method(vserver) == "DYNAMICCONNECTION" && bound.number(Key::MaxClient) == 0;
+    is_idle.then(|| format!("{} [{name}]", catalogue::NO_SPILLOVER.text))
 }
 
 /// Splits the options of an `add` into those that can be given at once, and those that have to wait

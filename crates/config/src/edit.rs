@@ -12,6 +12,7 @@ use crate::group::Group;
 use crate::object::{Binding, Server, Service, Vserver};
 use crate::parameter::Parameter;
 use crate::registry::Registry;
+use crate::service_group::{GroupBinding, GroupNumber, ServiceGroup};
 
 /// One step of a plan.
 #[derive(Clone, Debug)]
@@ -19,7 +20,8 @@ pub(crate) enum Edit {
     /// Adds a server or replaces the one with its number.
     Server(Server),
     RemoveServer(String),
-    /// Adds a service or replaces the one with its number.
+    /// Adds a service or replaces the one with its number; a new one that is a member comes last in its
+    /// service group.
     Service(Service),
     /// Removes a service that is bound nowhere.
     RemoveService(ServiceId),
@@ -31,6 +33,14 @@ pub(crate) enum Edit {
     /// Changes the weight and the order of a bound service.
     SetBinding(VserverId, Binding),
     Unbind(VserverId, ServiceId),
+    /// Adds a service group or replaces all but the members of the one with its number.
+    ServiceGroup(ServiceGroup),
+    /// Removes a service group without members that is bound nowhere.
+    RemoveServiceGroup(GroupNumber),
+    /// Notes that a service group is bound; its members are bound one by one.
+    BindGroup(VserverId, GroupBinding),
+    SetGroupBinding(VserverId, GroupBinding),
+    UnbindGroup(VserverId, GroupNumber),
     Parameter(Parameter),
     /// Adds a group or replaces all but the members of the one with its number.
     Group(Group),
@@ -48,6 +58,7 @@ pub(crate) struct Objects {
     pub(crate) servers: Registry<Server>,
     pub(crate) services: Registry<Service>,
     pub(crate) vservers: Registry<Vserver>,
+    pub(crate) service_groups: Registry<ServiceGroup>,
     pub(crate) groups: Registry<Group>,
     pub(crate) parameter: Parameter,
     /// The group of each virtual server that is in one.
@@ -56,8 +67,10 @@ pub(crate) struct Objects {
     pub(crate) of_server: HashMap<String, BTreeSet<ServiceId>>,
     /// The virtual servers each bound service is bound to.
     pub(crate) of_service: BTreeMap<ServiceId, BTreeSet<VserverId>>,
-    /// Who answers at an address.
-    pub(crate) endpoints: HashMap<(SocketAddr, Protocol), ServiceId>,
+    /// The virtual servers each bound service group is bound to.
+    pub(crate) of_service_group: BTreeMap<GroupNumber, BTreeSet<VserverId>>,
+    /// Who answers at an address: one service of its own, and members of different service groups.
+    pub(crate) endpoints: HashMap<(SocketAddr, Protocol), BTreeSet<ServiceId>>,
     /// Who listens on an address.
     pub(crate) listeners: HashMap<(SocketAddr, Protocol), VserverId>,
     /// Bindings of all virtual servers.
@@ -90,6 +103,23 @@ impl Objects {
                 bindings.retain(|binding| binding.service != service);
                 self.forget_binding(vserver, service);
             }
+            Edit::ServiceGroup(group) => self.put_service_group(group),
+            Edit::RemoveServiceGroup(number) => self.remove_service_group(number),
+            Edit::BindGroup(vserver, binding) => {
+                self.bound_groups(vserver).push(binding);
+                let of_group = self.of_service_group.entry(binding.group).or_default();
+                of_group.insert(vserver);
+            }
+            Edit::SetGroupBinding(vserver, binding) => {
+                let mut groups = self.bound_groups(vserver).iter_mut();
+                let known = groups.find(|known| known.group == binding.group);
+                *known.expect("the plan found it bound") = binding;
+            }
+            Edit::UnbindGroup(vserver, group) => {
+                self.bound_groups(vserver)
+                    .retain(|bound| bound.group != group);
+                self.forget_group_binding(vserver, group);
+            }
             Edit::Parameter(parameter) => self.parameter = parameter,
             Edit::Group(group) => self.put_group(group),
             Edit::RemoveGroup(id) => self.remove_group(id),
@@ -118,13 +148,21 @@ impl Objects {
         let name = service.name().to_owned();
         let server = service.server().to_owned();
         let endpoint = service.endpoint();
-        if let Some(old) = self.services.put(id.0, &name, service) {
-            release(&mut self.endpoints, old.endpoint(), id);
-            if old.server() != server {
-                self.leave_server(old.server(), id);
+        let group = service.member.as_ref().map(|member| member.group);
+        match self.services.put(id.0, &name, service) {
+            Some(old) => {
+                self.leave_endpoint(old.endpoint(), id);
+                if old.server() != server {
+                    self.leave_server(old.server(), id);
+                }
+            }
+            None => {
+                if let Some(group) = group {
+                    self.members(group).push(id);
+                }
             }
         }
-        self.endpoints.insert(endpoint, id);
+        self.endpoints.entry(endpoint).or_default().insert(id);
     }
 
     fn remove_service(&mut self, id: ServiceId) {
@@ -132,8 +170,59 @@ impl Objects {
         let name = service.name().to_owned();
         let service = self.services.remove(id.0, &name);
         let service = service.expect("it was found under this number");
-        release(&mut self.endpoints, service.endpoint(), id);
+        self.leave_endpoint(service.endpoint(), id);
         self.leave_server(service.server(), id);
+        if let Some(member) = service.member {
+            self.members(member.group).retain(|member| *member != id);
+        }
+    }
+
+    fn leave_endpoint(&mut self, endpoint: (SocketAddr, Protocol), service: ServiceId) {
+        let services = self.endpoints.get_mut(&endpoint);
+        let services = services.expect("a service is listed where it answers");
+        services.remove(&service);
+        if services.is_empty() {
+            self.endpoints.remove(&endpoint);
+        }
+    }
+
+    fn put_service_group(&mut self, mut group: ServiceGroup) {
+        let number = group.number;
+        if let Some(old) = self.service_groups.get_mut(number.0) {
+            group.members = std::mem::take(&mut old.members);
+        }
+        let name = group.name.clone();
+        self.service_groups.put(number.0, &name, group);
+    }
+
+    fn remove_service_group(&mut self, number: GroupNumber) {
+        let group = self
+            .service_groups
+            .get(number.0)
+            .expect("the plan found it");
+        let name = group.name.clone();
+        self.service_groups.remove(number.0, &name);
+    }
+
+    fn members(&mut self, group: GroupNumber) -> &mut Vec<ServiceId> {
+        let group = self.service_groups.get_mut(group.0);
+        &mut group
+            .expect("a group stays as long as it has members")
+            .members
+    }
+
+    fn bound_groups(&mut self, vserver: VserverId) -> &mut Vec<GroupBinding> {
+        let vserver = self.vservers.get_mut(vserver.0);
+        &mut vserver.expect("the plan found it").groups
+    }
+
+    fn forget_group_binding(&mut self, vserver: VserverId, group: GroupNumber) {
+        let vservers = self.of_service_group.get_mut(&group);
+        let vservers = vservers.expect("a bound group knows where");
+        vservers.remove(&vserver);
+        if vservers.is_empty() {
+            self.of_service_group.remove(&group);
+        }
     }
 
     fn leave_server(&mut self, server: &str, service: ServiceId) {
@@ -150,6 +239,7 @@ impl Objects {
         let listener = vserver.listener();
         if let Some(old) = self.vservers.get_mut(id.0) {
             vserver.bindings = std::mem::take(&mut old.bindings);
+            vserver.groups = std::mem::take(&mut old.groups);
         }
         let name = vserver.name().to_owned();
         let old = self.vservers.put(id.0, &name, vserver);
@@ -168,6 +258,9 @@ impl Objects {
         let vserver = vserver.expect("it was found under this number");
         for binding in vserver.bindings() {
             self.forget_binding(id, binding.service);
+        }
+        for bound in &vserver.groups {
+            self.forget_group_binding(id, bound.group);
         }
         self.leave_group(id);
         if let Some(listener) = vserver.listener() {

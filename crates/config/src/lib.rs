@@ -5,9 +5,10 @@
 //! as commands. No I/O, no clock.
 //!
 //! Invariants: names are unique within servers, services and virtual servers, compared exactly; a
-//! service's server exists and a service answers at the address of its server; no two services
-//! answer at the same address, port and protocol, and no two virtual servers listen there; a
-//! binding joins a service and a virtual server of one type, once; a virtual server is in one group at
+//! service's server exists and a service answers at the address of its server; no two services, no two
+//! members of one service group and no two that are bound to one virtual server answer at the same
+//! address, port and protocol, and no two virtual servers listen there; a binding joins a service or a
+//! service group and a virtual server of one type, once; a virtual server is in one group at
 //! most; numbers of objects are never
 //! used again.
 
@@ -20,7 +21,9 @@ mod choosing;
 mod defaults;
 mod edit;
 mod group;
+mod group_binding;
 mod load;
+mod member;
 mod object;
 mod parameter;
 mod plan;
@@ -28,6 +31,7 @@ mod refusal;
 mod registry;
 mod server;
 mod service;
+mod service_group;
 mod settings;
 mod vserver;
 mod way;
@@ -44,4 +48,5 @@ pub use load::{
 };
 pub use object::{Binding, Listen, Server, Service, ServiceType, Vserver};
 pub use plan::{Config, Plan};
+pub use service_group::{GroupBinding, GroupNumber, ServiceGroup};
 pub use way::{Difference, Way};

@@ -10,8 +10,9 @@ use sluice_command::{Carrier, Command, Key, Noun, TypeSpec, Value, Verb};
 
 use crate::group::Group;
 use crate::parameter::Parameter;
+use crate::service_group::{GroupBinding, Membership};
 use crate::settings::Settings;
-use crate::words::command;
+use crate::words::{command, server_value};
 use crate::{chain, choosing};
 
 /// A host that runs services.
@@ -35,7 +36,10 @@ pub struct Service {
     pub(crate) address: SocketAddr,
     /// Its own state; the server's comes on top.
     pub(crate) enabled: bool,
+    /// Its options; for a member of a service group those of the group.
     pub(crate) settings: Settings,
+    /// What makes it a member of a service group.
+    pub(crate) member: Option<Membership>,
 }
 
 /// A place where clients connect, and the services they are spread over.
@@ -47,7 +51,9 @@ pub struct Vserver {
     pub(crate) listen: Listen,
     pub(crate) enabled: bool,
     pub(crate) settings: Settings,
+    /// All services, members of service groups among them, as the core knows them.
     pub(crate) bindings: Vec<Binding>,
+    pub(crate) groups: Vec<GroupBinding>,
 }
 
 /// A service of a virtual server.
@@ -118,7 +124,8 @@ impl Service {
         self.id
     }
 
-    /// Returns its name.
+    /// Returns its name; that of a member of a service group is `GROUP?SERVER?PORT`, which nobody can
+    /// type as a name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -148,6 +155,12 @@ impl Service {
         self.settings.all()
     }
 
+    /// Returns whether it, its service group and its server are enabled.
+    pub(crate) fn takes_part(&self, server: &Server) -> bool {
+        let group = self.member.as_ref().is_none_or(Membership::is_enabled);
+        self.enabled && group && server.enabled
+    }
+
     pub(crate) fn endpoint(&self) -> (SocketAddr, Protocol) {
         (self.address, self.service_type.protocol())
     }
@@ -159,10 +172,10 @@ impl Service {
         ServiceSettings {
             protocol: self.service_type.protocol(),
             address: self.address,
-            enabled: self.enabled && server.enabled,
+            enabled: self.takes_part(server),
             max_client: max_client.ok().filter(|most| *most > 0),
             max_bandwidth: max_bandwidth.ok().filter(|most| *most > 0),
-            hash_id: self.settings.own_number(Key::HashId),
+            hash_id: self.own_settings().own_number(Key::HashId),
             // No monitor can be bound yet.
             health_monitor: true,
             monitor_threshold: 0,
@@ -173,13 +186,9 @@ impl Service {
     }
 
     pub(crate) fn saved(&self) -> Command {
-        let server = match self.server.parse() {
-            Ok(address) => (Key::Address, Value::Address(address)),
-            Err(_) => (Key::ServerName, Value::Text(self.server.clone())),
-        };
         let positionals = [
             (Key::Name, Value::Text(self.name.clone())),
-            server,
+            server_value(&self.server),
             (Key::ServiceType, self.service_type.value()),
             (Key::Port, Value::Port(self.address.port())),
         ];
@@ -214,7 +223,7 @@ impl Vserver {
         self.enabled
     }
 
-    /// Returns its services, in the order they were bound.
+    /// Returns its services, those of service groups among them, in the order they were bound.
     pub fn bindings(&self) -> &[Binding] {
         &self.bindings
     }
@@ -239,6 +248,7 @@ impl Vserver {
             enabled: self.enabled,
             settings: self.settings.clone(),
             bindings: Vec::new(),
+            groups: Vec::new(),
         }
     }
 
@@ -312,7 +322,7 @@ impl ServiceType {
         TypeSpec::named(name).map(Self)
     }
 
-    fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         Value::Choice(self.name().to_owned())
     }
 }

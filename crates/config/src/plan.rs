@@ -46,6 +46,7 @@ impl Config {
         match noun {
             ConfigNoun::Server => self.plan_server(verb, command),
             ConfigNoun::Service => self.plan_service(verb, command),
+            ConfigNoun::ServiceGroup => self.plan_service_group(verb, command),
             ConfigNoun::LbVserver => self.plan_vserver(verb, command),
             ConfigNoun::LbParameter => self.plan_parameter(verb, command),
             ConfigNoun::LbGroup => self.plan_group(verb, command),

@@ -8,16 +8,79 @@ use std::net::SocketAddr;
 
 use sluice_command::{Command, Fault, Key, Noun, Verb, catalogue, quote, spec};
 
+use crate::object::Service;
+
 /// The object's name is taken.
 pub(crate) fn exists(noun: &str, name: &str) -> Fault {
     Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!("show {noun} {}", quote(name)))
 }
 
-/// Another service answers at this address.
-pub(crate) fn same_endpoint(service: &str, address: SocketAddr) -> Fault {
+/// Another service, or member of the service group, answers at this address.
+pub(crate) fn same_endpoint(other: &Service) -> Fault {
     Fault::new(catalogue::ALREADY_EXISTS)
-        .with_details(format!("service {service}, {address}"))
-        .with_hint(format!("show service {}", quote(service)))
+        .with_details(at_its_address(other))
+        .with_hint(show(other))
+}
+
+/// What is bound to the virtual server as well answers at this address.
+pub(crate) fn endpoint_of_other(vserver: &str, other: &Service) -> Fault {
+    Fault::new(catalogue::ENDPOINT_OF_OTHER)
+        .with_details(format!("lb vserver {vserver}, {}", at_its_address(other)))
+        .with_hint(show(other))
+}
+
+/// What is to be bound answers where something that is bound already does.
+pub(crate) fn endpoint_bound(vserver: &str, other: &Service) -> Fault {
+    Fault::new(catalogue::ENDPOINT_BOUND)
+        .with_details(format!("lb vserver {vserver}, {}", at_its_address(other)))
+        .with_hint(show(other))
+}
+
+/// The name of the service is that of a service group.
+pub(crate) fn name_of_a_group(name: &str) -> Fault {
+    Fault::new(catalogue::SERVICE_GROUP_EXISTS)
+        .with_hint(format!("show serviceGroup {}", quote(name)))
+}
+
+/// The name of the service group is that of a service.
+pub(crate) fn name_of_a_service(name: &str) -> Fault {
+    Fault::new(catalogue::NAME_OF_A_SERVICE).with_hint(format!("show service {}", quote(name)))
+}
+
+/// The service group has this member.
+pub(crate) fn is_member(group: &str, server: &str, port: u16) -> Fault {
+    let (group, server) = (quote(group), quote(server));
+    Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!(
+        "set serviceGroup {group} {server} {port} -weight <weight>"
+    ))
+}
+
+/// The service group has no such member.
+pub(crate) fn no_member(group: &str, server: &str, port: u16) -> Fault {
+    Fault::new(catalogue::NO_SUCH_RESOURCE)
+        .with_details(format!("serverName, {server}, {port}"))
+        .with_hint(format!("show serviceGroup {}", quote(group)))
+}
+
+/// The service group has as many members as it may have.
+pub(crate) fn too_many_members(group: &str, most: usize) -> Fault {
+    Fault::new(catalogue::TOO_MANY_MEMBERS).with_details(format!("serviceGroup {group}, {most}"))
+}
+
+/// An option of members is given, and no member.
+pub(crate) fn without_member(option: &str) -> Fault {
+    Fault::new(catalogue::PREREQUISITE_MISSING)
+        .with_details(format!("{option}, serverName"))
+        .with_hint(format!(
+            "set serviceGroup <serviceGroupName> <serverName> <port> -{option} ..."
+        ))
+}
+
+/// An option of the service group is given, and a member.
+pub(crate) fn of_whole_group(option: &str) -> Fault {
+    Fault::new(catalogue::EXCLUSIVE_ARGUMENTS)
+        .with_details(format!("serverName, {option}"))
+        .with_hint(format!("-{option} is one of the whole service group"))
 }
 
 /// The service is bound already.
@@ -26,6 +89,12 @@ pub(crate) fn already_bound(vserver: &str, service: &str) -> Fault {
     Fault::new(catalogue::ALREADY_EXISTS).with_hint(format!(
         "set lb vserver {vserver} -weight <weight> {service}"
     ))
+}
+
+/// The service group is bound already; its members have weights of their own.
+pub(crate) fn group_already_bound(group: &str) -> Fault {
+    Fault::new(catalogue::ALREADY_EXISTS)
+        .with_hint(format!("show servicegroupbindings {}", quote(group)))
 }
 
 /// Another virtual server listens here.
@@ -51,19 +120,53 @@ pub(crate) fn missing(argument: &str, name: &str, noun: &str) -> Fault {
 }
 
 /// The server has services.
-pub(crate) fn server_in_use(services: &[&str]) -> Fault {
-    let listed = services.iter().take(LISTED).copied().collect::<Vec<_>>();
-    let mut details = format!("service {}", listed.join(", "));
+pub(crate) fn server_in_use(services: &[&Service]) -> Fault {
+    let listed = &services[..services.len().min(LISTED)];
+    let mut details = String::new();
+    for (index, service) in listed.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| listed[before]);
+        let is_first = before.is_none_or(|before| before.member.is_some());
+        details.push_str(if index > 0 { ", " } else { "" });
+        details.push_str(&label(service, is_first));
+    }
     if services.len() > LISTED {
         details.push_str(&format!(" and {} more", services.len() - LISTED));
     }
-    let hints = listed
-        .iter()
-        .map(|service| format!("rm service {}", quote(service)));
+    let hints = listed.iter().map(|service| match service.group_name() {
+        None => format!("rm service {}", quote(&service.name)),
+        Some(group) => {
+            let (group, server) = (quote(group), quote(&service.server));
+            let port = service.address.port();
+            format!("unbind serviceGroup {group} {server} {port}")
+        }
+    });
     hints.fold(
         Fault::new(catalogue::RESOURCE_IN_USE).with_details(details),
         Fault::with_hint,
     )
+}
+
+/// Names a service in a list; of several in a row, the first alone says that they are services.
+fn label(service: &Service, is_first: bool) -> String {
+    match service.group_name() {
+        None if !is_first => service.name.clone(),
+        None => format!("service {}", service.name),
+        Some(group) => format!("serviceGroup {group} {}", service.address.port()),
+    }
+}
+
+fn at_its_address(service: &Service) -> String {
+    match service.group_name() {
+        None => format!("service {}, {}", service.name, service.address),
+        Some(group) => format!("serviceGroup {group}, {}", service.address),
+    }
+}
+
+fn show(service: &Service) -> String {
+    match service.group_name() {
+        None => format!("show service {}", quote(&service.name)),
+        Some(group) => format!("show serviceGroup {}", quote(group)),
+    }
 }
 
 /// The service is bound, and what is bound may not go.

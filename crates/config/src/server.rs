@@ -73,7 +73,7 @@ impl Config {
             if !gone.insert(server.number) {
                 return Err(refusal::repeated("name", name));
             }
-            let services: Vec<&str> = self.services_of(server).map(|s| s.name()).collect();
+            let services: Vec<_> = self.services_of(server).collect();
             if !services.is_empty() {
                 return Err(refusal::server_in_use(&services));
             }

@@ -6,7 +6,7 @@ use sluice_balance::{Change, ServiceId};
 use sluice_command::{Command, ConfigVerb, Fault, Key, Noun};
 
 use crate::edit::Edit;
-use crate::object::{Server, Service};
+use crate::object::{Server, Service, Vserver};
 use crate::plan::{room, without_options};
 use crate::settings::Settings;
 use crate::{Config, Plan, chain, refusal, words};
@@ -29,6 +29,9 @@ impl Config {
         if self.service(name).is_some() {
             return Err(refusal::exists("service", name));
         }
+        if self.service_group(name).is_some() {
+            return Err(refusal::name_of_a_group(name));
+        }
         let service_type = words::service_type(command)?;
         let port = words::port(command)?;
         let mut plan = Plan::default();
@@ -41,6 +44,7 @@ impl Config {
             address: SocketAddr::new(server.address, port),
             enabled: words::enabled(command)?,
             settings: Settings::new(Noun::Service, service_type.name()),
+            member: None,
         };
         self.check_endpoint(&service)?;
         plan.warnings.extend(service_type.warning());
@@ -137,7 +141,7 @@ impl Config {
     }
 
     /// Returns the server a new service is put on.
-    fn named_server(&self, plan: &mut Plan, command: &Command) -> Result<Server, Fault> {
+    pub(crate) fn named_server(&self, plan: &mut Plan, command: &Command) -> Result<Server, Fault> {
         let Some(name) = command.text(Key::ServerName) else {
             let address = words::host(command, Key::Address)?;
             let address = address.ok_or_else(|| refusal::absent(command, Key::ServerName))?;
@@ -155,15 +159,42 @@ impl Config {
         Ok(server)
     }
 
-    /// Refuses a service that would answer where one of another server, or an earlier one, does.
+    /// Refuses a service that would answer where one of its kind does (another service, a member of the
+    /// same service group), or one that is bound to the same virtual server.
     pub(crate) fn check_endpoint(&self, service: &Service) -> Result<(), Fault> {
-        let owner = self.objects.endpoints.get(&service.endpoint());
-        match owner.and_then(|owner| self.service_by_id(*owner)) {
-            Some(owner) if owner.id != service.id => {
-                Err(refusal::same_endpoint(&owner.name, service.address))
-            }
-            Some(_) | None => Ok(()),
+        self.check_kind(service)?;
+        self.vservers_of(service)
+            .try_for_each(|vserver| self.check_beside(vserver, service))
+    }
+
+    /// Refuses a service that would answer where one of its kind does.
+    pub(crate) fn check_kind(&self, service: &Service) -> Result<(), Fault> {
+        let group = |service: &Service| service.member.as_ref().map(|member| member.group);
+        let mut others = self.others_at(service);
+        match others.find(|other| group(other) == group(service)) {
+            Some(other) => Err(refusal::same_endpoint(other)),
+            None => Ok(()),
         }
+    }
+
+    fn check_beside(&self, vserver: &Vserver, service: &Service) -> Result<(), Fault> {
+        match self.bound_at(vserver, service) {
+            Some(other) => Err(refusal::endpoint_of_other(&vserver.name, other)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the other service that is bound to a virtual server and answers where this one does.
+    pub(crate) fn bound_at(&self, vserver: &Vserver, service: &Service) -> Option<&Service> {
+        let mut others = self.others_at(service);
+        others.find(|other| self.is_bound(vserver, other.id))
+    }
+
+    fn others_at(&self, service: &Service) -> impl Iterator<Item = &Service> {
+        let at = self.objects.endpoints.get(&service.endpoint());
+        let (at, own) = (at.into_iter().flatten(), service.id);
+        at.filter(move |id| **id != own)
+            .filter_map(|id| self.service_by_id(*id))
     }
 
     pub(crate) fn find_service(&self, argument: &str, name: &str) -> Result<&Service, Fault> {
@@ -173,4 +204,4 @@ impl Config {
 }
 
 /// A port range's worth; the data plane keeps a line of counters for each.
-const MOST_SERVICES: usize = 65_536;
+pub(crate) const MOST_SERVICES: usize = 65_536;

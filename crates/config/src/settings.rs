@@ -63,6 +63,11 @@ impl Settings {
         self.row(key).is_some()
     }
 
+    /// Returns how an option kept here is called.
+    pub(crate) fn spelling(&self, key: Key) -> Option<&'static str> {
+        self.row(key).map(|row| row.spelling)
+    }
+
     /// Returns the value in force of an option that is a number.
     pub(crate) fn number(&self, key: Key) -> u64 {
         match self.in_force(key).as_deref() {
@@ -189,7 +194,9 @@ fn fits(kind: Kind, value: &Value) -> bool {
         }
         (Kind::Netmask, Value::Address(IpAddr::V4(mask))) => is_netmask(*mask),
         (Kind::Text { max, .. }, Value::Text(text)) => text.len() <= max,
-        (Kind::Name(_), Value::Text(_)) | (Kind::Port, Value::Port(_)) => true,
+        (Kind::Name(_), Value::Text(_))
+        | (Kind::Address, Value::Address(_))
+        | (Kind::Port, Value::Port(_)) => true,
         _ => false,
     }
 }

@@ -11,6 +11,7 @@ mod load;
 mod parameter;
 mod random;
 mod saved;
+mod service_groups;
 mod types;
 mod warnings;
 mod way;

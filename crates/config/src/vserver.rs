@@ -38,6 +38,7 @@ impl Config {
             enabled: words::enabled(command)?,
             settings: Settings::new(Noun::LbVserver, service_type.name()),
             bindings: Vec::new(),
+            groups: Vec::new(),
         };
         self.check_listener(&vserver)?;
         let mut plan = Plan::default();
@@ -133,7 +134,10 @@ impl Config {
         if command.arg(Key::SoMethod).is_some() {
             let bound = before.bindings.iter();
             let bound = bound.filter_map(|binding| self.service_by_id(binding.service));
-            idle.extend(bound.filter_map(|service| chain::never_spills(after, service)));
+            let own = bound.filter(|service| service.member.is_none());
+            idle.extend(own.filter_map(|service| chain::never_spills(after, service)));
+            let groups = self.bound_groups(before);
+            idle.extend(groups.filter_map(|(_, group)| chain::group_never_spills(after, group)));
         }
         idle
     }

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use sluice_command::table::{ArgSpec, CommandSpec};
 use sluice_command::{Arg, Command, ConfigNoun, Key, Noun, Value, Verb, render, spec};
 
-use crate::words::command as line;
 use crate::{Config, Plan};
 
 /// How to get from one configuration to another.
@@ -226,14 +225,16 @@ impl Walk {
 
     /// Makes `after` of `before`, in place; a binding that cannot be changed is made anew.
     fn change(&mut self, before: &Command, after: &Command) -> bool {
-        if before.verb == Verb::Bind {
-            return rebound(before, after).is_some_and(|set| self.step(set))
-                || (self.undo(before) && self.step(after.clone()));
-        }
-        [Gone::Set, Gone::Unset].into_iter().any(|gone| {
-            let steps = in_place(before, after, gone);
-            steps.is_some_and(|steps| steps.into_iter().all(|step| self.step(step)))
-        })
+        let is_bound = before.verb == Verb::Bind && !is_member(before);
+        let is_changed = if is_bound {
+            rebound(before, after).is_some_and(|set| self.step(set))
+        } else {
+            [Gone::Set, Gone::Unset].into_iter().any(|gone| {
+                let steps = in_place(before, after, gone);
+                steps.is_some_and(|steps| steps.into_iter().all(|step| self.step(step)))
+            })
+        };
+        is_changed || before.verb == Verb::Bind && self.undo(before) && self.step(after.clone())
     }
 
     /// Removes an object, and first what refers to it.
@@ -267,14 +268,21 @@ fn refers(line: &Command, object: &Command) -> bool {
     let is = |key| line.text(key) == Some(name);
     match object.noun.configured() {
         // A server that is called like an address is named by it.
-        Some(ConfigNoun::Server) if line.noun == Noun::Service => match line.value(Key::Address) {
-            Some(Value::Address(address)) => address.to_string() == *name,
-            Some(_) | None => is(Key::ServerName),
-        },
-        Some(ConfigNoun::Service) => is(Key::ServiceName),
+        Some(ConfigNoun::Server) if line.noun == Noun::Service || is_member(line) => {
+            match line.value(Key::Address) {
+                Some(Value::Address(address)) => address.to_string() == *name,
+                Some(_) | None => is(Key::ServerName),
+            }
+        }
+        Some(ConfigNoun::Service | ConfigNoun::ServiceGroup) => is(Key::ServiceName),
         Some(ConfigNoun::LbVserver) => is(Key::VserverName) || is(Key::BackupVserver),
         Some(ConfigNoun::Server | ConfigNoun::LbParameter | ConfigNoun::LbGroup) | None => false,
     }
+}
+
+/// Tells whether a saved line makes a member of a service group, which is changed as an object is.
+fn is_member(line: &Command) -> bool {
+    line.verb == Verb::Bind && line.noun == Noun::ServiceGroup
 }
 
 /// Returns the arguments of a command that stand without a keyword.
@@ -387,13 +395,14 @@ fn default(row: &ArgSpec, object: &Command) -> Option<Arg> {
 
 /// Makes a command about the object of a saved line.
 fn about(verb: Verb, saved: &Command, options: Vec<Arg>) -> Command {
-    let name = saved.value(Key::Name).cloned();
-    line(
+    let mut args: Vec<Arg> = positionals(saved).into_iter().cloned().collect();
+    args.retain(|arg| arg.key == Key::Name || is_member(saved));
+    args.extend(options);
+    Command {
         verb,
-        saved.noun,
-        name.map(|name| (Key::Name, name)),
-        options,
-    )
+        noun: saved.noun,
+        args,
+    }
 }
 
 /// Returns the command that gives a binding another weight and order, if nothing else differs and it has

@@ -42,6 +42,28 @@ pub(crate) fn service_name(command: &Command) -> Result<&str, Fault> {
     word(command, Key::ServiceName)
 }
 
+/// Returns whether a command names a member of a service group.
+pub(crate) fn is_member(command: &Command) -> bool {
+    let keys = [Key::ServerName, Key::Address, Key::Port];
+    keys.iter().any(|key| command.arg(*key).is_some())
+}
+
+/// Returns the name of the server of a member; one that is called like an address is named by it.
+pub(crate) fn member_server(command: &Command) -> Result<String, Fault> {
+    match host(command, Key::Address)? {
+        Some(address) => Ok(address.to_string()),
+        None => word(command, Key::ServerName).map(server_name),
+    }
+}
+
+/// Returns a server as the commands on services name it.
+pub(crate) fn server_value(name: &str) -> (Key, Value) {
+    match name.parse() {
+        Ok(address) => (Key::Address, Value::Address(address)),
+        Err(_) => (Key::ServerName, Value::Text(name.to_owned())),
+    }
+}
+
 /// Returns what the object speaks.
 pub(crate) fn service_type(command: &Command) -> Result<ServiceType, Fault> {
     let name = word(command, Key::ServiceType)?;

@@ -15,6 +15,7 @@ mod explain;
 mod message;
 mod paths;
 mod rows;
+mod service_group;
 
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
@@ -28,3 +29,4 @@ pub use rows::{
     PersistentSession, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart,
     StartupRoundRobin, UdpStat, VserverRow, VserverStat,
 };
+pub use service_group::{BoundGroup, ServiceGroupMember, ServiceGroupRow, ServiceGroupStat};

@@ -17,7 +17,10 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{Connection, Drain, ExplainOutcome, ExplainService, ExplainVserver};
+use crate::{
+    BoundGroup, Connection, Drain, ExplainOutcome, ExplainService, ExplainVserver, ServiceGroupRow,
+    ServiceGroupStat,
+};
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +57,12 @@ pub enum Row {
     Parameter(ParameterRow),
     /// `show ns config`
     Config(ConfigStatus),
+    /// `show serviceGroup`
+    ServiceGroup(ServiceGroupRow),
+    /// `stat serviceGroup`
+    ServiceGroupStat(ServiceGroupStat),
+    /// `show servicegroupbindings`
+    ServiceGroupBinding(GroupMember),
 }
 
 /// A server.
@@ -148,8 +157,11 @@ pub struct VserverRow {
     pub group: Option<String>,
     /// Its start-up round robin, while that is in force.
     pub startup: Option<StartupRoundRobin>,
-    /// The bound services, when one virtual server was asked for; else `None`.
+    /// The bound services that are no members of service groups, when one virtual server was asked for;
+    /// else `None`.
     pub bound: Option<Vec<BoundService>>,
+    /// The bound service groups, when one virtual server was asked for; else `None`.
+    pub bound_groups: Option<Vec<BoundGroup>>,
 }
 
 /// A virtual server that serves in turn in place of its method.

@@ -30,7 +30,7 @@ impl View<'_> {
 
     fn server_service(&self, service: &Service) -> ServerService {
         ServerService {
-            name: service.name().to_owned(),
+            name: label(service),
             address: service.address().ip().to_string(),
             port: service.address().port().to_string(),
             service_type: service.service_type().name().to_owned(),
@@ -61,8 +61,8 @@ impl View<'_> {
         let (state_age_ms, state_change_unix_ms) = self.age(status.since);
         let bound = status.bindings.iter().map(|binding| {
             let (service, _) = self.services[&binding.service];
-            BoundService {
-                name: service.name().to_owned(),
+            let row = BoundService {
+                name: label(service),
                 address: service.address().ip().to_string(),
                 port: service.address().port().to_string(),
                 service_type: service.service_type().name().to_owned(),
@@ -71,8 +71,11 @@ impl View<'_> {
                 order: binding.order.map(Order::value),
                 standby: binding.is_standby,
                 slow_start: self.slow_start(binding),
-            }
+            };
+            (service, row)
         });
+        let bound = detail.then(|| self.bound_groups(vserver, bound.collect()));
+        let (bound, bound_groups) = bound.unzip();
         Row::Vserver(VserverRow {
             name: vserver.name().to_owned(),
             address: vserver.listen().address(),
@@ -93,7 +96,8 @@ impl View<'_> {
                 .group_of(vserver)
                 .map(|group| group.name().to_owned()),
             startup: status.startup.map(startup),
-            bound: detail.then(|| bound.collect()),
+            bound,
+            bound_groups,
         })
     }
 
@@ -120,6 +124,12 @@ impl View<'_> {
             state: shown(self.vserver_status(vserver).state),
         }
     }
+}
+
+/// Returns what a service is called beside its address: a member by the name of its service group.
+pub(super) fn label(service: &Service) -> String {
+    let group = service.group_name();
+    group.unwrap_or_else(|| service.name()).to_owned()
 }
 
 /// Returns the order that takes the traffic of a virtual server.

@@ -8,6 +8,7 @@ use sluice_balance::{BindingStatus, Order, State, VserverStatus};
 use sluice_config::{Server, Service, Vserver};
 use sluice_protocol::{BoundStat, PersistenceStat, Row, ServiceStat, VserverStat};
 
+use super::show::label;
 use super::{View, short, up};
 
 impl View<'_> {
@@ -19,9 +20,13 @@ impl View<'_> {
     }
 
     pub(super) fn service_stat(&self, service: &Service) -> Row {
+        Row::ServiceStat(self.stat_of(service))
+    }
+
+    pub(super) fn stat_of(&self, service: &Service) -> ServiceStat {
         let status = self.status(service);
-        Row::ServiceStat(ServiceStat {
-            name: service.name().to_owned(),
+        ServiceStat {
+            name: label(service),
             address: service.address().ip().to_string(),
             port: service.address().port().to_string(),
             service_type: service.service_type().name().to_owned(),
@@ -46,7 +51,7 @@ impl View<'_> {
             longest_wait_us: status.longest_wait.map(micros),
             recent_failures: status.recent_failures,
             stands_behind: status.stands_behind,
-        })
+        }
     }
 
     pub(super) fn vserver_stat(&self, vserver: &Vserver, detail: bool) -> Row {
@@ -96,7 +101,7 @@ impl View<'_> {
     fn bound_stat(&self, binding: &BindingStatus) -> BoundStat {
         let (service, status) = self.services[&binding.service];
         BoundStat {
-            name: service.name().to_owned(),
+            name: label(service),
             address: service.address().ip().to_string(),
             port: service.address().port().to_string(),
             service_type: service.service_type().name().to_owned(),

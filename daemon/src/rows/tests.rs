@@ -2,6 +2,7 @@
 
 mod chains;
 mod drain;
+mod service_groups;
 mod states;
 
 use std::time::{Duration, UNIX_EPOCH};
@@ -259,6 +260,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
             },
             bound("s3", "2001:db8::2", "8003", "OUT OF SERVICE", 2),
         ]),
+        bound_groups: Some(Vec::new()),
     };
     assert_eq!(*row, detailed);
 
@@ -270,6 +272,7 @@ fn show_lb_vserver_has_its_services_only_when_named() {
         *first,
         VserverRow {
             bound: None,
+            bound_groups: None,
             ..detailed
         }
     );

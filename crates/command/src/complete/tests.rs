@@ -7,7 +7,10 @@ fn names(noun: Noun) -> Vec<String> {
         Noun::Server => &["web1", "web2", "10.0.0.9"],
         Noun::Service => &["s1", "s2", "my svc"],
         Noun::LbVserver => &["v1", "v2"],
+        Noun::ServiceGroup => &["sg_1"],
         Noun::None
+        | Noun::ServiceGroupMember
+        | Noun::ServiceGroupBindings
         | Noun::LbParameter
         | Noun::LbGroup
         | Noun::LbPersistentSessions
@@ -49,12 +52,21 @@ fn verbs_and_objects_are_offered_by_prefix() {
     assert_offers("x", &[]);
     assert_offers("-s", &[]);
     assert_eq!(at_end("").candidates.len(), VERBS.len());
-    assert_offers("add ", &["server", "service", "lb"]);
-    assert_offers("add s", &["server", "service"]);
+    assert_offers("add ", &["server", "service", "serviceGroup", "lb"]);
+    assert_offers("add s", &["server", "service", "serviceGroup"]);
     assert_offers("add lb ", &["vserver", "group"]);
     assert_offers("add lb v", &["vserver"]);
     assert_offers("add v", &["vserver"]);
-    assert_offers("show ", &["ns", "server", "service", "lb", "cli"]);
+    let objects = [
+        "ns",
+        "server",
+        "service",
+        "serviceGroup",
+        "servicegroupbindings",
+        "lb",
+        "cli",
+    ];
+    assert_offers("show ", &objects);
     let ns = [
         "config",
         "runningConfig",
@@ -80,9 +92,13 @@ fn names_of_what_exists_are_offered() {
     assert_offers("bind lb group g v", &["v1", "v2"]);
     assert_offers("bind lb group g v1 v", &["v2"]);
     assert_offers("show lb persistentSessions ", &["v1", "v2"]);
-    assert_offers("bind lb vserver v1 ", &["s1", "s2", "\"my svc\""]);
-    assert_offers("bind lb vs v1 s", &["s1", "s2"]);
-    assert_offers("set lb vserver v1 -weight 3 ", &["s1", "s2", "\"my svc\""]);
+    assert_offers("bind lb vserver v1 ", &["s1", "s2", "\"my svc\"", "sg_1"]);
+    assert_offers("bind serviceGroup s", &["sg_1"]);
+    assert_offers("bind serviceGroup sg_1 w", &["web1", "web2"]);
+    assert_offers("bind serviceGroup sg_1 web1 ", &[]);
+    assert_offers("unset serviceGroup sg_1 web1 80 -o", &["-order"]);
+    assert_offers("bind lb vs v1 s", &["s1", "s2", "sg_1"]);
+    assert_offers("set lb vserver v1 -weight 3 s", &["s1", "s2", "sg_1"]);
     assert_offers("add service x w", &["web1", "web2"]);
     assert_offers("add service ", &[]);
     assert_offers("rm service s1 ", &[]);
@@ -186,7 +202,7 @@ fn descriptions_come_from_the_table() {
     assert_eq!(at_end("unz").candidates.len(), 0);
     assert_eq!(
         at_end("rm").candidates[0].description,
-        "server, service, lb vserver, lb group"
+        "server, service, serviceGroup, lb vserver, lb group"
     );
 }
 

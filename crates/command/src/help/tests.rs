@@ -10,15 +10,15 @@ fn a_command_is_explained_in_full() {
         help("bind lb vserver").expect("it exists"),
         "Usage: bind lb vserver <name> <serviceName> [-weight <n>] [-order <n>]\n\
          \n\
-         Binds a service to a virtual server.\n\
+         Binds a service or service group to a virtual server.\n\
          \n\
          where:\n\
          \x20  <name>\n\
          \x20        The name of the virtual server.\n\
          \x20        Value: the name of an existing lb vserver.\n\
          \x20  <serviceName>\n\
-         \x20        The name of the service.\n\
-         \x20        Value: the name of an existing service.\n\
+         \x20        The name of the service or service group.\n\
+         \x20        Value: the name of an existing service or serviceGroup.\n\
          \x20  -weight <n>\n\
          \x20        The share of the service, in proportion to the weights of the others.\n\
          \x20        Value: 1-100. Default: 1.\n\
@@ -69,7 +69,8 @@ fn a_group_a_verb_and_an_object_list_one_line_synopses() {
     assert_eq!(help("vserver"), Ok(vserver));
     assert_eq!(
         help("bind").expect("it is a verb"),
-        "bind lb vserver <name> <serviceName> [-<option> ...]\nbind lb group <name> <vServerName> ...\n"
+        "bind serviceGroup <serviceGroupName> [<serverName> <port>] [-<option> ...]\n\
+         bind lb vserver <name> <serviceName> [-<option> ...]\nbind lb group <name> <vServerName> ...\n"
     );
     assert_eq!(
         help("show ns").expect("it is a verb and a group"),

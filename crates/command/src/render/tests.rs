@@ -74,7 +74,7 @@ fn a_unit_stands_behind_its_rate_only() {
 fn value(kind: Kind) -> BoxedStrategy<Value> {
     match kind {
         Kind::Flag => unreachable!("a flag has no value"),
-        Kind::NewName(_) | Kind::Name(_) => name(kind),
+        Kind::NewName(_) | Kind::Name(_) | Kind::BoundName => name(kind),
         Kind::Text { .. } => prop_oneof!["\\PC{0,40}", "[ -~\\t\\n\\r]{0,60}", "q/[a-z /]{0,4}/"]
             .prop_filter_map("the kind's own bounds", move |text| {
                 read(kind, "text", &text).ok()
@@ -121,7 +121,7 @@ fn command(spec: &'static CommandSpec) -> impl Strategy<Value = Command> {
     for slot in spec.positionals {
         let (key, kind) = (slot.arg.key, slot.arg.kind);
         let count = match slot.times {
-            Times::Once | Times::Else(_) => 1..=1,
+            Times::Once | Times::Together | Times::Else(_) => 1..=1,
             Times::Optional => 0..=1,
             Times::Many => 1..=3,
             Times::Any => 0..=3,
@@ -154,10 +154,17 @@ fn command(spec: &'static CommandSpec) -> impl Strategy<Value = Command> {
                 .map(|row| option(spec, row))
                 .collect::<Vec<_>>()
         });
-    (positionals, options).prop_map(move |(positionals, options)| Command {
-        verb: spec.verb,
-        noun: spec.noun,
-        args: positionals.into_iter().flatten().chain(options).collect(),
+    (positionals, options).prop_map(move |(mut positionals, options)| {
+        for (index, slot) in spec.positionals.iter().enumerate() {
+            if slot.times == Times::Together && positionals[index - 1].is_none() {
+                positionals[index] = None;
+            }
+        }
+        Command {
+            verb: spec.verb,
+            noun: spec.noun,
+            args: positionals.into_iter().flatten().chain(options).collect(),
+        }
     })
 }
 

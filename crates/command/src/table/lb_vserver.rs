@@ -70,14 +70,14 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             noun: Noun::LbVserver,
             positionals: &[once(NAME), once(SERVICE_NAME)],
             own: &[BIND_WEIGHT, chains::BIND_ORDER],
-            help: "Binds a service to a virtual server",
+            help: "Binds a service or service group to a virtual server",
         },
         CommandSpec {
             verb: Verb::Unbind,
             noun: Noun::LbVserver,
             positionals: &[once(NAME), once(SERVICE_NAME)],
             own: &[],
-            help: "Unbinds a service from a virtual server",
+            help: "Unbinds a service or service group from a virtual server",
         },
         CommandSpec {
             verb: Verb::Show,
@@ -430,8 +430,8 @@ const IP_ADDRESS: ArgSpec = row(
 const SERVICE_NAME: ArgSpec = row(
     Key::ServiceName,
     "serviceName",
-    Kind::Name(Noun::Service),
-    "The name of the service",
+    Kind::BoundName,
+    "The name of the service or service group",
 );
 
 const WEIGHT: Kind = Kind::Integer {
@@ -454,7 +454,7 @@ const SET_WEIGHT: ArgSpec = row(
 )
 .then(Then {
     spelling: "serviceName",
-    kind: Kind::Name(Noun::Service),
+    kind: Kind::BoundName,
     required: true,
     key: None,
 });

@@ -15,6 +15,7 @@ mod ns;
 mod rows;
 mod server;
 mod service;
+mod service_group;
 mod shell;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,7 @@ use std::net::Ipv4Addr;
 use rows::{
     COMMENT_TEXT, DELAY, ENABLED_DISABLED, GRACEFUL, IDLE_SECONDS, MASK_LENGTH, MINUTES_OR_COOKIE,
     ON_OFF, PERSISTENCE_MINUTES, YES_NO, appflow_log, comment, devno, many, once, optional, row,
-    state,
+    state, together,
 };
 
 use crate::{ConfigVerb, IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
@@ -41,6 +42,9 @@ pub static NOUNS: &[&NounSpec] = &[
     &ns::PROTOCOL_UDP,
     &server::SERVER,
     &service::SERVICE,
+    &service_group::SERVICE_GROUP,
+    &service_group::MEMBER,
+    &service_group::BINDINGS,
     &lb_parameter::LB_PARAMETER,
     &lb_vserver::LB_VSERVER,
     &lb_group::LB_GROUP,
@@ -166,6 +170,8 @@ pub enum Times {
     Once,
     /// Once or not at all.
     Optional,
+    /// Exactly once behind an [`Times::Optional`] that is there, else not at all.
+    Together,
     /// Once or more; it is the last one.
     Many,
     /// Not at all or more; it is the last one.
@@ -214,6 +220,8 @@ pub enum Kind {
     NewName(Noun),
     /// The name of an object that exists.
     Name(Noun),
+    /// The name of a service or of a service group.
+    BoundName,
     /// Free text; lengths in bytes.
     Text {
         /// The fewest bytes.
@@ -354,6 +362,9 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::None => &shell::SHELL,
         Noun::Server => &server::SERVER,
         Noun::Service => &service::SERVICE,
+        Noun::ServiceGroup => &service_group::SERVICE_GROUP,
+        Noun::ServiceGroupMember => &service_group::MEMBER,
+        Noun::ServiceGroupBindings => &service_group::BINDINGS,
         Noun::LbVserver => &lb_vserver::LB_VSERVER,
         Noun::LbParameter => &lb_parameter::LB_PARAMETER,
         Noun::LbGroup => &lb_group::LB_GROUP,

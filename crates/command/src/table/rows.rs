@@ -142,6 +142,13 @@ pub(super) const fn optional(arg: ArgSpec) -> Positional {
     }
 }
 
+pub(super) const fn together(arg: ArgSpec) -> Positional {
+    Positional {
+        arg,
+        times: Times::Together,
+    }
+}
+
 pub(super) const fn many(arg: ArgSpec) -> Positional {
     Positional {
         arg,

@@ -3,7 +3,7 @@
 //! The options are those an appliance writes for every service, in its order, so that saved files
 //! load and are written back the same.
 
-mod unused;
+pub(super) mod unused;
 
 use super::accepted;
 use super::{
@@ -270,7 +270,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
     help: "A port of a server, and how it is used",
 };
 
-const HASH_ID: Kind = Kind::Integer {
+pub(super) const HASH_ID: Kind = Kind::Integer {
     min: 1,
     max: u32::MAX as u64,
     unit: "",
@@ -288,13 +288,13 @@ const NAME: ArgSpec = row(
     Kind::Name(Noun::Service),
     "The name of the service",
 );
-const SERVER_NAME: ArgSpec = row(
+pub(super) const SERVER_NAME: ArgSpec = row(
     Key::ServerName,
     "serverName",
     Kind::AddressOrName(Noun::Server),
     "The name of its server, or its IPv4 or IPv6 address",
 );
-const SERVICE_TYPE: ArgSpec = row(
+pub(super) const SERVICE_TYPE: ArgSpec = row(
     Key::ServiceType,
     "serviceType",
     Kind::Choice(&TYPES),
@@ -308,35 +308,35 @@ const IP_ADDRESS: ArgSpec = row(
     "Its new address; a server of that address comes into being where there is none",
 );
 
-const CIP_HEADER: Then = Then {
+pub(super) const CIP_HEADER: Then = Then {
     spelling: "cipHeader",
     kind: Kind::Text { min: 1, max: 255 },
     required: false,
     key: None,
 };
 
-const MAX_CLIENT: Kind = Kind::Integer {
+pub(super) const MAX_CLIENT: Kind = Kind::Integer {
     min: 0,
     max: 4_294_967_294,
     unit: "connections",
 };
-const MAX_BANDWIDTH: Kind = Kind::Integer {
+pub(super) const MAX_BANDWIDTH: Kind = Kind::Integer {
     min: 0,
     max: 4_294_967_287,
     unit: "kbit/s",
 };
-const MAX_REQ: Kind = Kind::Integer {
+pub(super) const MAX_REQ: Kind = Kind::Integer {
     min: 0,
     max: 65_535,
     unit: "requests",
 };
 
-const CLIENT_IDLE: Default = Default::IntegerByType {
+pub(super) const CLIENT_IDLE: Default = Default::IntegerByType {
     tcp: 9000,
     udp: 120,
     web: 180,
 };
-const SERVICE_IDLE: Default = Default::IntegerByType {
+pub(super) const SERVICE_IDLE: Default = Default::IntegerByType {
     tcp: 9000,
     udp: 120,
     web: 360,

@@ -143,7 +143,7 @@ fn positionals_that_may_be_absent_or_repeat_come_last() {
     for spec in commands() {
         let mut open = false;
         for slot in spec.positionals {
-            let together = matches!(slot.times, Times::Else(_));
+            let together = matches!(slot.times, Times::Else(_) | Times::Together);
             assert!(!open || together, "{}", place(spec));
             open = slot.times != Times::Once;
             if let Times::Else(text) = slot.times {
@@ -193,6 +193,21 @@ fn a_saved_service_has_the_appliances_options_in_its_order() {
             "usip",
             "useproxyport",
             "sp",
+            "cltTimeout",
+            "svrTimeout",
+            "CKA",
+            "TCPB",
+            "CMP"
+        ]
+    );
+    assert_eq!(
+        always(Noun::ServiceGroup),
+        [
+            "maxClient",
+            "maxReq",
+            "cip",
+            "usip",
+            "useproxyport",
             "cltTimeout",
             "svrTimeout",
             "CKA",
@@ -277,6 +292,7 @@ const ALL_KEYS: &[Key] = &[
     Key::OrderThreshold,
     Key::ToggleOrder,
     Key::MaxBandwidth,
+    Key::IncludeMembers,
     Key::Force,
     Key::FileName,
     Key::NTimes,
@@ -305,6 +321,12 @@ const ALL_KEYS: &[Key] = &[
     Key::Tcpb,
     Key::Cmp,
     Key::CustomServerId,
+    Key::NameServer,
+    Key::AutoScale,
+    Key::MemberPort,
+    Key::AutoDisableGraceful,
+    Key::AutoDisableDelay,
+    Key::AutoDelayedTrofs,
     Key::HashLength,
     Key::BackupLbMethod,
     Key::TrofsPersistence,

@@ -350,10 +350,11 @@ const VERBS: [Verb; 9] = [
     Verb::Show,
 ];
 
-const NOUNS: [Noun; 6] = [
+const NOUNS: [Noun; 7] = [
     Noun::None,
     Noun::Server,
     Noun::Service,
+    Noun::ServiceGroup,
     Noun::LbVserver,
     Noun::LbParameter,
     Noun::LbGroup,

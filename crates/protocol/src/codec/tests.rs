@@ -259,6 +259,7 @@ fn vserver_row() -> VserverRow {
             standby: false,
             slow_start: None,
         }]),
+        bound_groups: Some(Vec::new()),
     }
 }
 

@@ -39,7 +39,7 @@ fn wrong_words_of_a_command_are_named() {
     assert_eq!(hint("add lb"), ["next comes vserver or group"]);
     assert_eq!(
         hint("add"),
-        ["next comes server, service, lb vserver or lb group"]
+        ["next comes server, service, serviceGroup, lb vserver or lb group"]
     );
     assert_eq!(hint("s server"), ["it could be set, show or stat"]);
     assert_eq!(
