@@ -4,4 +4,5 @@ mod bench;
 mod failures;
 mod limits;
 mod random;
+mod traps;
 mod trials;
