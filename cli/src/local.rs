@@ -98,6 +98,7 @@ pub(crate) fn run(
         | Verb::Disable
         | Verb::Bind
         | Verb::Unbind
+        | Verb::Rename
         | Verb::Stat
         | Verb::Save
         | Verb::Batch

@@ -214,6 +214,7 @@ impl Runner {
             | Verb::Disable
             | Verb::Bind
             | Verb::Unbind
+            | Verb::Rename
             | Verb::Show
             | Verb::Stat
             | Verb::Explain
@@ -366,6 +367,7 @@ fn answers_with_text(verb: Verb) -> bool {
         | Verb::Disable
         | Verb::Bind
         | Verb::Unbind
+        | Verb::Rename
         | Verb::Clear
         | Verb::Save
         | Verb::Apply

@@ -188,6 +188,7 @@ fn interrupted(verb: Verb) -> SessionError {
         | Verb::Disable
         | Verb::Bind
         | Verb::Unbind
+        | Verb::Rename
         | Verb::Clear
         | Verb::Save
         | Verb::Apply

@@ -146,7 +146,8 @@ impl Controller {
             | Verb::Enable
             | Verb::Disable
             | Verb::Bind
-            | Verb::Unbind => self.change(command, uid)?,
+            | Verb::Unbind
+            | Verb::Rename => self.change(command, uid)?,
             Verb::Show | Verb::Stat | Verb::Diff => {
                 let paths = compare::paths(command, &self.ns_conf, &self.live());
                 if !paths.is_empty() {

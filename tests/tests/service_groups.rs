@@ -280,3 +280,33 @@ fn a_service_that_is_a_member_is_told_apart_where_names_are_listed() {
     let explained = rig.daemon.ok("explain lb vserver v1 -srcIP 127.0.0.9");
     assert!(explained.contains(&own), "{explained}");
 }
+
+#[test]
+fn objects_that_are_renamed_keep_their_clients() {
+    let service = TcpService::echo();
+    let rig = rig(&[service.address()], &[2], "");
+    let mut client = rig.connect();
+    let talk = |client: &mut std::net::TcpStream| {
+        client.write_all(b"ping").expect("the daemon reads");
+        client.read_exact(&mut [0; 4]).expect("it is still served");
+    };
+    talk(&mut client);
+    rig.daemon.ok("rename serviceGroup sg \"other group\"");
+    rig.daemon.ok("rename server 127.0.0.1 home");
+    rig.daemon.ok("rename lb vserver v1 w1");
+    talk(&mut client);
+    let port = service.address().port();
+    let member = format!("stat serviceGroupMember \"other group\" home {port}");
+    assert_eq!(rig.daemon.number(&member, "active"), 1);
+    let running = rig.daemon.ok("show ns runningConfig");
+    let end = format!(
+        "bind lb vserver w1 \"other group\"\n\
+         bind serviceGroup \"other group\" home {port} -weight 2\n Done\n"
+    );
+    assert!(running.ends_with(&end), "{running}");
+    let ran = rig.daemon.run("rename lb vserver v1 x");
+    assert_eq!(
+        ran.err,
+        "ERROR: No such resource [name, v1]\n  show lb vserver\n"
+    );
+}

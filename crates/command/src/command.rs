@@ -21,6 +21,8 @@ pub enum Verb {
     Bind,
     /// `unbind`
     Unbind,
+    /// `rename`
+    Rename,
     /// `show`
     Show,
     /// `stat`
@@ -93,7 +95,9 @@ impl Verb {
             Self::Disable => Some(ConfigVerb::Disable),
             Self::Bind => Some(ConfigVerb::Bind),
             Self::Unbind => Some(ConfigVerb::Unbind),
-            Self::Show
+            // Whatever can be renamed is planned in one place.
+            Self::Rename
+            | Self::Show
             | Self::Stat
             | Self::Explain
             | Self::Clear
@@ -219,6 +223,7 @@ pub enum Key {
     Port,
     ServiceName,
     VserverName,
+    NewName,
     Delay,
     // options that work
     GraceFul,

@@ -82,7 +82,10 @@ impl Objects {
         match edit {
             Edit::Server(server) => {
                 let name = server.name().to_owned();
-                self.servers.put(server.number, &name, server);
+                let number = server.number;
+                if let Some(old) = self.servers.put(number, &name, server) {
+                    self.servers.forget(number, &old.name, &name);
+                }
             }
             Edit::RemoveServer(name) => self.remove_server(&name),
             Edit::Service(service) => self.put_service(service),
@@ -151,6 +154,7 @@ impl Objects {
         let group = service.member.as_ref().map(|member| member.group);
         match self.services.put(id.0, &name, service) {
             Some(old) => {
+                self.services.forget(id.0, &old.name, &name);
                 self.leave_endpoint(old.endpoint(), id);
                 if old.server() != server {
                     self.leave_server(old.server(), id);
@@ -192,7 +196,9 @@ impl Objects {
             group.members = std::mem::take(&mut old.members);
         }
         let name = group.name.clone();
-        self.service_groups.put(number.0, &name, group);
+        if let Some(old) = self.service_groups.put(number.0, &name, group) {
+            self.service_groups.forget(number.0, &old.name, &name);
+        }
     }
 
     fn remove_service_group(&mut self, number: GroupNumber) {
@@ -243,6 +249,9 @@ impl Objects {
         }
         let name = vserver.name().to_owned();
         let old = self.vservers.put(id.0, &name, vserver);
+        if let Some(old) = &old {
+            self.vservers.forget(id.0, &old.name, &name);
+        }
         if let Some(listener) = old.and_then(|old| old.listener()) {
             release(&mut self.listeners, listener, id);
         }
@@ -274,7 +283,9 @@ impl Objects {
             group.members = std::mem::take(&mut old.members);
         }
         let name = group.name.clone();
-        self.groups.put(id.0, &name, group);
+        if let Some(old) = self.groups.put(id.0, &name, group) {
+            self.groups.forget(id.0, &old.name, &name);
+        }
     }
 
     fn remove_group(&mut self, id: GroupId) {

@@ -50,7 +50,7 @@ impl Group {
     }
 
     /// Returns a copy to change; members come and go one by one.
-    fn draft(&self) -> Self {
+    pub(crate) fn draft(&self) -> Self {
         Self {
             id: self.id,
             name: self.name.clone(),
@@ -216,7 +216,7 @@ impl Config {
         })
     }
 
-    fn find_group(&self, name: &str) -> Result<&Group, Fault> {
+    pub(crate) fn find_group(&self, name: &str) -> Result<&Group, Fault> {
         let group = self.group(name);
         group.ok_or_else(|| refusal::missing("name", name, "lb group"))
     }

@@ -29,6 +29,7 @@ mod parameter;
 mod plan;
 mod refusal;
 mod registry;
+mod rename;
 mod server;
 mod service;
 mod service_group;

@@ -1,7 +1,7 @@
 //! Planning and committing: what is common to all objects.
 
 use sluice_balance::{Change, ServiceId, ServiceSettings};
-use sluice_command::{Command, ConfigNoun, Fault};
+use sluice_command::{Command, ConfigNoun, Fault, Verb};
 
 use crate::edit::{Edit, Objects};
 use crate::object::{Server, Service, Vserver};
@@ -32,13 +32,16 @@ impl Config {
         Self::default()
     }
 
-    /// Checks a configuring command (`add|set|unset|rm|enable|disable|bind|unbind`) against the
+    /// Checks a configuring command (`add|set|unset|rm|enable|disable|bind|unbind|rename`) against the
     /// configuration and works out what it changes. A command with several names does all or
     /// nothing.
     ///
     /// # Errors
     /// The fault of the reference; nothing has changed.
     pub fn plan(&self, command: &Command) -> Result<Plan, Fault> {
+        if command.verb == Verb::Rename {
+            return self.plan_rename(command);
+        }
         let verb = command.verb.configuring();
         let (Some(verb), Some(noun)) = (verb, command.noun.configured()) else {
             return Err(refusal::not_configuring());

@@ -36,6 +36,11 @@ pub(crate) fn endpoint_bound(vserver: &str, other: &Service) -> Fault {
         .with_hint(show(other))
 }
 
+/// The other name of a server is that of another one.
+pub(crate) fn server_name_exists(name: &str) -> Fault {
+    Fault::new(catalogue::SERVER_NAME_EXISTS).with_hint(format!("show server {}", quote(name)))
+}
+
 /// The name of the service is that of a service group.
 pub(crate) fn name_of_a_group(name: &str) -> Fault {
     Fault::new(catalogue::SERVICE_GROUP_EXISTS)
@@ -304,7 +309,7 @@ pub(crate) fn without_value(command: &Command, key: Key) -> Fault {
 /// The command does not configure anything.
 pub(crate) fn not_configuring() -> Fault {
     Fault::new(catalogue::NOT_VALID_HERE)
-        .with_hint("A configuration holds add, set, unset, rm, enable, disable, bind and unbind")
+        .with_hint("A configuration holds add, set, unset, rm, enable, disable, bind and unbind, and rename changes it")
 }
 
 /// Names an argument as the table does.

@@ -45,14 +45,22 @@ impl<T> Registry<T> {
         self.items.len()
     }
 
-    /// Adds an object, or replaces the one with its number, and returns that.
+    /// Adds an object, or replaces the one with its number, and returns that; if that had another name,
+    /// [`Registry::forget`] it.
     pub(crate) fn put(&mut self, number: u32, name: &str, item: T) -> Option<T> {
         let old = self.items.insert(number, item);
-        if old.is_none() {
+        if self.numbers.get(name) != Some(&number) {
             self.numbers.insert(name.to_owned(), number);
-            self.next = self.next.max(number + 1);
         }
+        self.next = self.next.max(number + 1);
         old
+    }
+
+    /// Forgets a name that an object had before, unless it is its name still.
+    pub(crate) fn forget(&mut self, number: u32, old: &str, name: &str) {
+        if old != name && self.numbers.get(old) == Some(&number) {
+            self.numbers.remove(old);
+        }
     }
 
     /// Removes an object.

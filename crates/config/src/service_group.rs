@@ -90,7 +90,7 @@ impl ServiceGroup {
     }
 
     /// Returns a copy to change; members come and go one by one.
-    fn draft(&self) -> Self {
+    pub(crate) fn draft(&self) -> Self {
         Self {
             number: self.number,
             name: self.name.clone(),

@@ -10,6 +10,7 @@ mod leave;
 mod load;
 mod parameter;
 mod random;
+mod rename;
 mod saved;
 mod service_groups;
 mod types;

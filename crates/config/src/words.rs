@@ -19,6 +19,11 @@ pub(crate) fn name(command: &Command) -> Result<&str, Fault> {
     word(command, Key::Name)
 }
 
+/// Returns the name that an object is to get.
+pub(crate) fn new_name(command: &Command) -> Result<&str, Fault> {
+    word(command, Key::NewName)
+}
+
 /// Returns all names the command is about, each of which stands once.
 pub(crate) fn names(command: &Command) -> Result<Vec<&str>, Fault> {
     words(command, Key::Name, "name")

@@ -58,6 +58,13 @@ pub(super) static LB_GROUP: NounSpec = NounSpec {
             help: "Takes virtual servers out of a group, which goes with the last one",
         },
         CommandSpec {
+            verb: Verb::Rename,
+            noun: Noun::LbGroup,
+            positionals: &[once(NAME), once(OTHER_NAME)],
+            own: &[],
+            help: "Gives a group another name; its flows and bindings go on",
+        },
+        CommandSpec {
             verb: Verb::Show,
             noun: Noun::LbGroup,
             positionals: &[optional(NAME)],
@@ -161,6 +168,12 @@ pub(super) static LB_GROUP: NounSpec = NounSpec {
     help: "Virtual servers whose clients stay with one server behind all of them",
 };
 
+const OTHER_NAME: ArgSpec = row(
+    Key::NewName,
+    "newName",
+    Kind::NewName(Noun::LbGroup),
+    "Its other name",
+);
 const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",

@@ -80,6 +80,13 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             help: "Unbinds a service or service group from a virtual server",
         },
         CommandSpec {
+            verb: Verb::Rename,
+            noun: Noun::LbVserver,
+            positionals: &[once(NAME), once(OTHER_NAME)],
+            own: &[],
+            help: "Gives a virtual server another name; its flows and bindings go on",
+        },
+        CommandSpec {
             verb: Verb::Show,
             noun: Noun::LbVserver,
             positionals: &[optional(NAME)],
@@ -384,6 +391,12 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
     help: "An address where clients connect, and how a service is chosen for them",
 };
 
+const OTHER_NAME: ArgSpec = row(
+    Key::NewName,
+    "newName",
+    Kind::NewName(Noun::LbVserver),
+    "Its other name",
+);
 const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",

@@ -65,6 +65,7 @@ pub static VERBS: &[(Verb, &str)] = &[
     (Verb::Disable, "disable"),
     (Verb::Bind, "bind"),
     (Verb::Unbind, "unbind"),
+    (Verb::Rename, "rename"),
     (Verb::Show, "show"),
     (Verb::Stat, "stat"),
     (Verb::Explain, "explain"),

@@ -55,6 +55,13 @@ pub(super) static SERVER: NounSpec = NounSpec {
             help: "Takes a server and all its services out of service, at once or gradually",
         },
         CommandSpec {
+            verb: Verb::Rename,
+            noun: Noun::Server,
+            positionals: &[once(NAME), once(OTHER_NAME)],
+            own: &[],
+            help: "Gives a server another name; its flows and bindings go on",
+        },
+        CommandSpec {
             verb: Verb::Show,
             noun: Noun::Server,
             positionals: &[optional(NAME)],
@@ -78,6 +85,12 @@ pub(super) static SERVER: NounSpec = NounSpec {
     help: "A host that runs services, by its address",
 };
 
+const OTHER_NAME: ArgSpec = row(
+    Key::NewName,
+    "newName",
+    Kind::NewName(Noun::Server),
+    "Its other name",
+);
 const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",

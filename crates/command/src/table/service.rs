@@ -67,6 +67,13 @@ pub(super) static SERVICE: NounSpec = NounSpec {
             help: "Takes a service out of service, at once or gradually",
         },
         CommandSpec {
+            verb: Verb::Rename,
+            noun: Noun::Service,
+            positionals: &[once(NAME), once(OTHER_NAME)],
+            own: &[],
+            help: "Gives a service another name; its flows and bindings go on",
+        },
+        CommandSpec {
             verb: Verb::Show,
             noun: Noun::Service,
             positionals: &[optional(NAME)],
@@ -276,6 +283,12 @@ pub(super) const HASH_ID: Kind = Kind::Integer {
     unit: "",
 };
 
+const OTHER_NAME: ArgSpec = row(
+    Key::NewName,
+    "newName",
+    Kind::NewName(Noun::Service),
+    "Its other name",
+);
 const NEW_NAME: ArgSpec = row(
     Key::Name,
     "name",

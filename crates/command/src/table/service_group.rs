@@ -75,6 +75,13 @@ pub(super) static SERVICE_GROUP: NounSpec = NounSpec {
             help: "Takes a service group, or one member of it, out of service",
         },
         CommandSpec {
+            verb: Verb::Rename,
+            noun: Noun::ServiceGroup,
+            positionals: &[once(NAME), once(OTHER_NAME)],
+            own: &[],
+            help: "Gives a service group another name; its flows and bindings go on",
+        },
+        CommandSpec {
             verb: Verb::Show,
             noun: Noun::ServiceGroup,
             positionals: &[optional(NAME)],
@@ -124,6 +131,12 @@ pub(super) static BINDINGS: NounSpec = NounSpec {
     help: "Where a service group is bound",
 };
 
+const OTHER_NAME: ArgSpec = row(
+    Key::NewName,
+    "newName",
+    Kind::NewName(Noun::ServiceGroup),
+    "Its other name",
+);
 const NEW_NAME: ArgSpec = row(
     Key::Name,
     "serviceGroupName",

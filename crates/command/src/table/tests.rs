@@ -249,6 +249,7 @@ const ALL_KEYS: &[Key] = &[
     Key::Port,
     Key::ServiceName,
     Key::VserverName,
+    Key::NewName,
     Key::IpAddress,
     Key::State,
     Key::Comment,

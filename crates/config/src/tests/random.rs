@@ -183,6 +183,7 @@ fn line() -> impl Strategy<Value = String> {
         1 => (group(), vserver()).prop_map(|(g, v)| format!("unbind lb group {g} {v}")),
         1 => group().prop_map(|g| format!("rm lb group {g}")),
         5 => super::service_groups::line(),
+        3 => super::rename::line(),
         1 => parameter_option().prop_map(|o| format!("set lb parameter {o}")),
         1 => Just("unset lb parameter -sessionsThreshold -usePortForHashLb".to_owned()),
         1 => (server(), leave()).prop_map(|(s, o)| format!("disable server {s} {o}")),
