@@ -85,6 +85,7 @@ fn a_group_limits_each_of_its_members() {
         matches!(third.read(&mut [0; 1]), Ok(0) | Err(_)),
         "there is no room"
     );
+    assert_eq!(rig.vserver("refused"), 1);
     rig.daemon.ok("unset serviceGroup sg -maxClient");
     rig.greeting_to([127, 0, 0, 1]);
     drop((first, second, third));
