@@ -26,7 +26,7 @@ use crate::queue::{Ask, Event, Events};
 use crate::rows;
 use crate::save::{Replaced, SaveError};
 use crate::saver::{Content, Saver};
-use crate::{compare, connections, sessions};
+use crate::{compare, connections, drains, sessions};
 
 /// The controller's state.
 pub(crate) struct Controller {
@@ -236,6 +236,14 @@ impl Controller {
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
                 let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());
+                let names_clients = command.verb == Verb::Show
+                    && matches!(command.noun, Noun::Server | Noun::Service);
+                let view = match names_clients {
+                    true => view.with_notable(drains::notable(&snapshot, |from| {
+                        self.dataplane.flow_rows(from)
+                    })),
+                    false => view,
+                };
                 view.rows(command)?
             }
             // Those that are in a file were answered from there.

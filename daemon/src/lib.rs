@@ -13,6 +13,7 @@ mod connections;
 mod control_socket;
 mod controller;
 mod descriptors;
+mod drains;
 mod explain;
 mod faults;
 mod lifetime;

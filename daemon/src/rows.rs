@@ -15,6 +15,7 @@ use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
 use sluice_protocol::{Drain, ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
 
+use crate::drains::{self, Notable};
 use crate::ns_conf::unix_ms;
 
 mod service_group;
@@ -40,6 +41,7 @@ pub(crate) struct View<'a> {
     wall: SystemTime,
     services: HashMap<ServiceId, (&'a Service, &'a ServiceStatus)>,
     vservers: HashMap<VserverId, &'a VserverStatus>,
+    notable: Notable,
 }
 
 impl<'a> View<'a> {
@@ -71,7 +73,13 @@ impl<'a> View<'a> {
                 .iter()
                 .map(|status| (status.id, status))
                 .collect(),
+            notable: Notable::new(),
         }
+    }
+
+    /// Adds the clients to name of services that go out of service.
+    pub(crate) fn with_notable(self, notable: Notable) -> Self {
+        Self { notable, ..self }
     }
 
     /// Returns the rows of a `show` or `stat` of servers, services, service groups or virtual servers: of all, or of
@@ -152,12 +160,15 @@ impl<'a> View<'a> {
     /// Returns how a service goes out of service, if the operator has it go.
     fn drain(&self, status: &ServiceStatus) -> Option<Drain> {
         let until = |at: Instant| millis_up(at.duration_since(self.now));
+        let notable = self.notable.get(&status.id);
         status.drain.map(|drain| Drain {
             graceful: drain.graceful,
             age_ms: millis(self.now.duration_since(drain.since)),
             left_ms: drain.deadline.map(until),
             clients: status.active,
             last_client_ms: drain.last_flow.map(until),
+            oldest: notable.map(|known| drains::client(&known.oldest)),
+            idlest: notable.map(|known| drains::client(&known.idlest)),
         })
     }
 

@@ -265,6 +265,11 @@ fn disabled_server_shows_its_services_on_their_way() {
         );
         assert!(drain["left_ms"].as_u64().expect("a number") <= 600_000);
         assert!(drain["last_client_ms"].is_null(), "nobody has left");
+        let address = drain["oldest"]["address"]
+            .as_str()
+            .expect("somebody is there");
+        assert!(address.starts_with("127.0.0."), "{address}");
+        assert_eq!(drain["oldest"]["address"], drain["idlest"]["address"]);
     }
     let stat = rig.daemon.json("stat service s1");
     assert_eq!(stat[0]["state"], "TROFS");

@@ -3,7 +3,7 @@
 //! The state is that of the reference; what it shows of a delay alone is not known, and the forecast is
 //! our own.
 
-use sluice_protocol::Drain;
+use sluice_protocol::{Drain, DrainClient};
 
 /// Returns a state, with how it comes to its end if the service is on its way out.
 pub(crate) fn state(state: &str, drain: Option<&Drain>) -> String {
@@ -37,4 +37,17 @@ pub(crate) fn forecast(drain: &Drain) -> String {
             last_ms.div_ceil(1000)
         ),
     }
+}
+
+/// Returns who of the clients stands out.
+pub(crate) fn clients(drain: &Drain) -> Option<String> {
+    let (oldest, idlest) = (drain.oldest.as_ref()?, drain.idlest.as_ref()?);
+    let seconds = |part: fn(&DrainClient) -> u64, client: &DrainClient| part(client) / 1000;
+    Some(format!(
+        "Oldest client: {}, {} seconds; idlest client: {}, {} seconds without traffic",
+        oldest.address,
+        seconds(|client| client.age_ms, oldest),
+        idlest.address,
+        seconds(|client| client.idle_ms, idlest),
+    ))
 }

@@ -37,7 +37,10 @@ pub(crate) fn push(text: &mut String, head: &str, form: Form, row: &ServerRow) {
             drain::state(&service.state, service.drain.as_ref())
         ));
         if let Some(own) = &service.drain {
-            text.push_str(&format!("\t\t{}\n", drain::forecast(own)));
+            let lines = [Some(drain::forecast(own)), drain::clients(own)];
+            for line in lines.iter().flatten() {
+                text.push_str(&format!("\t\t{line}\n"));
+            }
         }
     }
 }

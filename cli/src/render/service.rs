@@ -28,6 +28,7 @@ fn lines(row: &ServiceRow, zone: &TimeZone) -> Vec<Vec<Option<String>>> {
             drain::state(&row.state, row.drain.as_ref())
         ))],
         vec![row.drain.as_ref().map(drain::forecast)],
+        vec![row.drain.as_ref().and_then(drain::clients)],
         vec![Some(format!(
             "Last state change was at {}",
             ctime(row.state_change_unix_ms, zone)

@@ -16,4 +16,19 @@ pub struct Drain {
     /// How long until the last client is gone if they go on leaving as over the last minute; `None` if
     /// they do not get fewer.
     pub last_client_ms: Option<u64>,
+    /// Who has been there for longest, if anybody is there.
+    pub oldest: Option<DrainClient>,
+    /// Who has been silent for longest.
+    pub idlest: Option<DrainClient>,
+}
+
+/// A client of a service that goes out of service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrainClient {
+    /// Its address and port.
+    pub address: String,
+    /// How long it has been there.
+    pub age_ms: u64,
+    /// How long nothing has passed either way.
+    pub idle_ms: u64,
 }

@@ -20,7 +20,7 @@ mod service_group;
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
 pub use connection::{Connection, ConnectionService};
-pub use drain::Drain;
+pub use drain::{Drain, DrainClient};
 pub use explain::{ExplainOutcome, ExplainService, ExplainVserver};
 pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};

@@ -1,6 +1,6 @@
 //! Golden texts of services that go out of service.
 
-use sluice_protocol::{Drain, Row, ServerRow, ServerService, ServiceRow};
+use sluice_protocol::{Drain, DrainClient, Row, ServerRow, ServerService, ServiceRow};
 
 use super::{Form, settings, show};
 
@@ -11,6 +11,22 @@ fn drain(graceful: bool, left_ms: Option<u64>, clients: u64, last_client_ms: Opt
         left_ms,
         clients,
         last_client_ms,
+        oldest: None,
+        idlest: None,
+    }
+}
+
+/// With the clients that stand out.
+fn named(drain: Drain) -> Drain {
+    let client = |address: &str, age_ms, idle_ms| DrainClient {
+        address: address.to_owned(),
+        age_ms,
+        idle_ms,
+    };
+    Drain {
+        oldest: Some(client("192.0.2.1:1", 3_600_999, 0)),
+        idlest: Some(client("[2001:db8::1]:2", 9_000, 8_999)),
+        ..drain
     }
 }
 
@@ -86,7 +102,7 @@ fn server_shows_it_with_its_services() {
             port: "80".to_owned(),
             service_type: "TCP".to_owned(),
             state: "GOING OUT OF SERVICE".to_owned(),
-            drain: Some(drain(true, Some(60_000), 3, Some(10_000))),
+            drain: Some(named(drain(true, Some(60_000), 3, Some(10_000)))),
         }],
     });
     assert_eq!(
@@ -95,6 +111,8 @@ fn server_shows_it_with_its_services() {
          \t1)\ts1 (10.0.0.1:80) - TCP\n\
          \t\tState: GOING OUT OF SERVICE (Graceful (number of active clients: 3), Out Of Service in \
          60 seconds)\n\
-         \t\tClients: 3 left, gone in 10 seconds at the present rate\n"
+         \t\tClients: 3 left, gone in 10 seconds at the present rate\n\
+         \t\tOldest client: 192.0.2.1:1, 3600 seconds; idlest client: [2001:db8::1]:2, 8 seconds \
+         without traffic\n"
     );
 }

@@ -10,10 +10,10 @@ use sluice_command::{Arg, Command, Fault, FaultKind, Key, Noun, Value, Verb};
 
 use super::*;
 use crate::{
-    BoundService, BoundStat, ConfigStatus, Drain, ExplainOutcome, ExplainService, ExplainVserver,
-    GroupMember, GroupRow, Hello, ParameterRow, PersistenceStat, PersistentSession, Reply, Request,
-    Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart, StartupRoundRobin, VERSION,
-    VserverRow, VserverStat,
+    BoundService, BoundStat, ConfigStatus, Drain, DrainClient, ExplainOutcome, ExplainService,
+    ExplainVserver, GroupMember, GroupRow, Hello, ParameterRow, PersistenceStat, PersistentSession,
+    Reply, Request, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart,
+    StartupRoundRobin, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -222,6 +222,12 @@ fn service_row() -> ServiceRow {
             left_ms: Some(u64::MAX),
             clients: 2,
             last_client_ms: None,
+            oldest: None,
+            idlest: Some(DrainClient {
+                address: "192.0.2.1:1".to_owned(),
+                age_ms: 3,
+                idle_ms: 2,
+            }),
         }),
         settings: settings(),
     }
