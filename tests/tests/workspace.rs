@@ -25,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("sluice-protocol", &["sluice-command"]),
     ("sluice-config", &["sluice-command", "sluice-balance"]),
     ("sluice-dataplane", &["sluice-balance"]),
+    ("sluice-monitor", &[]),
     ("sluice-command", &[]),
     ("sluice-balance", &[]),
     ("sluice-bench", &[]),
