@@ -1,8 +1,10 @@
 //! Completion in the shell: commands, options, values and the names of live objects.
 
+use std::borrow::Cow;
+
 use rustyline::completion::{Candidate, Completer};
 use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
@@ -12,22 +14,65 @@ use crate::names::Names;
 /// What the line editor asks while a line is typed.
 pub(crate) struct Assistant {
     names: Names,
+    /// Whether what may come next is shown, which takes a terminal that can draw it faint.
+    shows_hints: bool,
 }
 
 impl Assistant {
     /// Completes names of the daemon behind `names`.
-    pub(crate) fn new(names: Names) -> Self {
-        Self { names }
+    pub(crate) fn new(names: Names, shows_hints: bool) -> Self {
+        Self { names, shows_hints }
     }
 }
 
 impl Helper for Assistant {}
 
-impl Highlighter for Assistant {}
+impl Highlighter for Assistant {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(format!("{FAINT}{hint}{PLAIN}"))
+    }
+}
 
 impl Hinter for Assistant {
-    type Hint = String;
+    type Hint = Coming;
+
+    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<Coming> {
+        if !self.shows_hints || position < line.len() {
+            return None;
+        }
+        Some(match sluice_command::hint(line)? {
+            sluice_command::Hint::Rest(text) => Coming {
+                text,
+                is_typed: true,
+            },
+            sluice_command::Hint::Next(text) => Coming {
+                text,
+                is_typed: false,
+            },
+        })
+    }
 }
+
+/// What may come next.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    text: String,
+    /// Whether the key Right takes it over; the name of a value is none.
+    is_typed: bool,
+}
+
+impl Hint for Coming {
+    fn display(&self) -> &str {
+        &self.text
+    }
+
+    fn completion(&self) -> Option<&str> {
+        self.is_typed.then_some(&self.text)
+    }
+}
+
+const FAINT: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
 
 impl Validator for Assistant {}
 

@@ -6,12 +6,12 @@
 mod pattern;
 
 use regex::{Regex, RegexBuilder};
-use sluice_command::{Fault, Filter, ParseFault, catalogue};
+use sluice_command::{Fault, Filter, ParseFault, Verb, catalogue};
 
 use pattern::Syntax;
 
 /// A filter that is ready to be used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Grep {
     regex: Regex,
     invert: bool,
@@ -82,6 +82,43 @@ fn reason(error: &regex::Error) -> String {
 
 /// A thousandfold repetition of a class fits; what does not is no pattern somebody typed.
 const SIZE_MAX: usize = 4 << 20;
+
+/// Tells whether a command of `verb` answers with text that can be filtered.
+pub(crate) fn answers_with_text(verb: Verb) -> bool {
+    match verb {
+        Verb::Show
+        | Verb::Stat
+        | Verb::Explain
+        | Verb::Diff
+        | Verb::Help
+        | Verb::Man
+        | Verb::History
+        | Verb::Alias => true,
+        Verb::Add
+        | Verb::Set
+        | Verb::Unset
+        | Verb::Rm
+        | Verb::Enable
+        | Verb::Disable
+        | Verb::Bind
+        | Verb::Unbind
+        | Verb::Rename
+        | Verb::Clear
+        | Verb::Save
+        | Verb::Apply
+        | Verb::Confirm
+        | Verb::Rollback
+        | Verb::Batch
+        | Verb::Unalias
+        | Verb::Source
+        | Verb::Whoami
+        | Verb::Cls
+        | Verb::Shell
+        | Verb::Config
+        | Verb::Exit
+        | Verb::Quit => false,
+    }
+}
 
 #[cfg(test)]
 mod tests {

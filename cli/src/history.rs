@@ -19,11 +19,13 @@ pub(crate) fn is_kept(line: &str) -> bool {
 }
 
 /// The commands of a session, those of earlier ones before them.
+/// A command that is typed again is there once, in its last place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    lines: Vec<String>,
-    /// How many are gone because there are too many.
-    gone: usize,
+    /// With their numbers, which ascend.
+    lines: Vec<(usize, String)>,
+    /// The number of the last command.
+    last: usize,
 }
 
 impl Log {
@@ -41,33 +43,36 @@ impl Log {
     /// Takes over what the line editor has.
     pub(crate) fn of(history: &FileHistory) -> Self {
         let entry = |index| history.get(index, SearchDirection::Forward).ok().flatten();
-        Self {
-            lines: (0..history.len())
-                .filter_map(entry)
-                .map(|found| found.entry.into_owned())
-                .collect(),
-            gone: 0,
+        let mut log = Self::default();
+        for found in (0..history.len()).filter_map(entry) {
+            log.push(&found.entry);
         }
+        log
     }
 
     /// Adds a command.
     pub(crate) fn push(&mut self, line: &str) {
+        self.lines.retain(|(_, earlier)| earlier != line);
         if self.lines.len() == HISTORY_MAX {
             self.lines.remove(0);
-            self.gone += 1;
         }
-        self.lines.push(line.to_owned());
+        self.last += 1;
+        self.lines.push((self.last, line.to_owned()));
     }
 
     /// Returns the number of the next command.
     pub(crate) fn next_number(&self) -> usize {
-        self.gone + self.lines.len() + 1
+        self.last + 1
+    }
+
+    /// Returns the commands for the line editor's own keys.
+    pub(crate) fn recalled(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|(_, line)| line.as_str())
     }
 
     /// Returns what `history` prints.
     pub(crate) fn text(&self) -> String {
-        let numbers = self.gone + 1..;
-        let lines = numbers.zip(&self.lines);
+        let lines = self.lines.iter();
         lines
             .map(|(number, line)| format!("{number:>5}  {}\n", crate::escape::escape(line)))
             .collect()
@@ -88,6 +93,21 @@ mod tests {
         assert_eq!(log.next_number(), HISTORY_MAX + 3);
         assert!(log.text().starts_with("    3  show server s3\n"));
         assert!(log.text().ends_with(" 1002  show server s1002\n"));
+    }
+
+    #[test]
+    fn a_command_that_is_typed_again_is_there_once() {
+        let mut log = Log::default();
+        for line in ["show server", "show service", "show server", "stat service"] {
+            log.push(line);
+        }
+        assert_eq!(
+            log.text(),
+            "    2  show service\n    3  show server\n    4  stat service\n"
+        );
+        assert_eq!(log.next_number(), 5);
+        let recalled: Vec<&str> = log.recalled().collect();
+        assert_eq!(recalled, ["show service", "show server", "stat service"]);
     }
 
     #[test]

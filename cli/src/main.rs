@@ -20,6 +20,7 @@ mod output;
 mod prompt;
 mod question;
 mod render;
+mod rounds;
 mod runner;
 mod session;
 mod several;

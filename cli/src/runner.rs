@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use sluice_command::{
@@ -13,11 +14,12 @@ use sluice_command::{
 use sluice_protocol::{Outcome, Row};
 
 use crate::escape::escape;
-use crate::grep::Grep;
+use crate::grep::{Grep, answers_with_text};
 use crate::local::Local;
 use crate::output::Output;
 use crate::question::{before_question, print_help_at};
 use crate::render::Form;
+use crate::rounds::{BETWEEN_ROUNDS, rounds};
 use crate::session::{Answer, Session, SessionError};
 use crate::{batch, confirm, json, local, render};
 
@@ -78,6 +80,8 @@ pub(crate) struct Runner {
     warned_again: u64,
     /// What belongs to the session and not to the daemon.
     pub(crate) local: Local,
+    /// The pause between two rounds of `stat -ntimes`.
+    pub(crate) between_rounds: Duration,
     zone: TimeZone,
 }
 
@@ -91,6 +95,7 @@ impl Runner {
             warned: BTreeSet::new(),
             warned_again: 0,
             local,
+            between_rounds: BETWEEN_ROUNDS,
             zone,
         }
     }
@@ -136,15 +141,18 @@ impl Runner {
         });
         match ready {
             Ok((commands, filters)) => {
-                output.begin_filters(filters);
-                let step = match commands.as_slice() {
-                    [] => Step::Done,
-                    [command] => self.run_command(command, place, output),
-                    several => self.run_several(several, place, output),
-                };
-                // A command that failed has not ended them.
-                output.end_filters();
-                step
+                let times = rounds(commands.first());
+                self.repeat(times, place, output, |runner, output| {
+                    output.begin_filters(filters.clone());
+                    let step = match commands.as_slice() {
+                        [] => Step::Done,
+                        [command] => runner.run_command(command, place, output),
+                        several => runner.run_several(several, place, output),
+                    };
+                    // A command that failed has not ended them.
+                    output.end_filters();
+                    step
+                })
             }
             Err(fault) => {
                 print_parse_fault(text, &fault, place, output);
@@ -349,42 +357,6 @@ impl Runner {
     }
 }
 
-fn answers_with_text(verb: Verb) -> bool {
-    match verb {
-        Verb::Show
-        | Verb::Stat
-        | Verb::Explain
-        | Verb::Diff
-        | Verb::Help
-        | Verb::Man
-        | Verb::History
-        | Verb::Alias => true,
-        Verb::Add
-        | Verb::Set
-        | Verb::Unset
-        | Verb::Rm
-        | Verb::Enable
-        | Verb::Disable
-        | Verb::Bind
-        | Verb::Unbind
-        | Verb::Rename
-        | Verb::Clear
-        | Verb::Save
-        | Verb::Apply
-        | Verb::Confirm
-        | Verb::Rollback
-        | Verb::Batch
-        | Verb::Unalias
-        | Verb::Source
-        | Verb::Whoami
-        | Verb::Cls
-        | Verb::Shell
-        | Verb::Config
-        | Verb::Exit
-        | Verb::Quit => false,
-    }
-}
-
 /// Says why there is no answer, and returns how the command ended.
 pub(crate) fn print_no_answer(error: &SessionError, place: Place<'_>, output: &mut Output) -> Step {
     let step = match error {
@@ -443,7 +415,12 @@ pub(crate) fn column(text: &str, fault: &ParseFault) -> Option<usize> {
 
 fn print_parse_fault(text: &str, fault: &ParseFault, place: Place<'_>, output: &mut Output) {
     match place {
-        Place::Words => print_fault(&fault.fault, None, place, output),
+        Place::Words => {
+            // A quote may be anywhere in a long line; other faults name the word they are about.
+            let is_open = UNMATCHED.contains(&fault.fault.code);
+            let column = is_open.then(|| column(text, fault)).flatten();
+            print_fault(&fault.fault, column, place, output);
+        }
         Place::Prompt { columns } => {
             output.err(&pointer(text, fault, columns));
             print_fault(&fault.fault, None, place, output);
@@ -453,6 +430,11 @@ fn print_parse_fault(text: &str, fault: &ParseFault, place: Place<'_>, output: &
         }
     }
 }
+
+const UNMATCHED: [u16; 2] = [
+    catalogue::UNMATCHED_QUOTE.number,
+    catalogue::UNMATCHED_CHARACTER.number,
+];
 
 /// Returns the line that points at the fault in the line above it, which was typed after a prompt
 /// of `columns`.

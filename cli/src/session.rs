@@ -7,6 +7,8 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use sluice_command::{Command, Noun, Verb};
 use sluice_protocol::{Client, ClientError, Event, Outcome, Row};
@@ -134,6 +136,15 @@ impl Session {
                 Ok(answer)
             }
         }
+    }
+
+    /// Waits, where nothing is to be asked for a while.
+    ///
+    /// # Errors
+    /// It was interrupted, or there is no thread to wait in.
+    pub(crate) fn pause(&self, length: Duration) -> Result<(), SessionError> {
+        let waited = self.wait(move || thread::sleep(length))?;
+        waited.ok_or(SessionError::Unanswered)
     }
 
     /// Returns what `work` does; `None` if it was interrupted.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use rustix::termios::{QueueSelector, tcflush};
 use rustyline::error::ReadlineError;
-use rustyline::history::FileHistory;
+use rustyline::history::{FileHistory, History as _, MemHistory};
 use rustyline::{CompletionType, Config, Editor, EventHandler, KeyEvent};
 use sluice_command::{Command, Noun, Verb};
 use sluice_protocol::{ConfigStatus, Row};
@@ -45,10 +45,12 @@ pub(crate) fn run(runner: &mut Runner, output: &mut Output) -> ExitCode {
 
 struct Shell<'a> {
     runner: &'a mut Runner,
-    editor: Editor<Assistant, FileHistory>,
+    editor: Editor<Assistant, MemHistory>,
     question: Question,
     interrupt: Interrupt,
+    /// Where earlier commands are kept, and what the file has of them.
     history: Option<PathBuf>,
+    kept: FileHistory,
     /// Whether the running configuration differs from the saved one, as far as is known.
     unsaved: bool,
     /// Whether changes are provisional, as far as is known.
@@ -58,20 +60,21 @@ struct Shell<'a> {
 impl<'a> Shell<'a> {
     fn new(runner: &'a mut Runner, interrupt: Interrupt) -> rustyline::Result<Self> {
         let question = Question::default();
-        let history = FileHistory::with_config(&config()?);
-        let mut editor = editor(history, runner, &question)?;
+        let mut kept = FileHistory::with_config(&config()?);
         let history = folder::history().filter(|path| folder::prepare(path).is_ok());
         if let Some(path) = &history {
             // A damaged history is no reason not to start.
-            let _ = editor.load_history(path);
+            let _ = kept.load(path);
         }
-        runner.local.log = Some(Log::of(editor.history()));
+        runner.local.log = Some(Log::of(&kept));
+        let editor = editor(runner, &question)?;
         Ok(Self {
             runner,
             editor,
             question,
             interrupt,
             history,
+            kept,
             unsaved: false,
             provisional: false,
         })
@@ -182,9 +185,8 @@ impl<'a> Shell<'a> {
     fn forget_typed(&mut self) {
         // A terminal that cannot be flushed has nothing to drop.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-        let history = std::mem::take(self.editor.history_mut());
         // The same settings were good for the editor before it.
-        if let Ok(editor) = editor(history, self.runner, &self.question) {
+        if let Ok(editor) = editor(self.runner, &self.question) {
             self.editor = editor;
         }
     }
@@ -193,14 +195,15 @@ impl<'a> Shell<'a> {
         if !is_kept(line) {
             return;
         }
-        let is_new = self.editor.add_history_entry(line).unwrap_or(false);
+        let is_new = self.kept.add(line).unwrap_or(false);
         if !is_new {
             return;
         }
         self.runner.local.log().push(line);
+        let _ = recall(&mut self.editor, self.runner);
         if let Some(path) = &self.history {
             // A full disk is no reason to stop.
-            let _ = self.editor.append_history(path);
+            let _ = self.kept.append(path);
         }
     }
 
@@ -226,15 +229,29 @@ impl<'a> Shell<'a> {
 }
 
 fn editor(
-    history: FileHistory,
-    runner: &Runner,
+    runner: &mut Runner,
     question: &Question,
-) -> rustyline::Result<Editor<Assistant, FileHistory>> {
-    let mut editor = Editor::with_history(config()?, history)?;
-    editor.set_helper(Some(Assistant::new(runner.session.names().clone())));
+) -> rustyline::Result<Editor<Assistant, MemHistory>> {
+    let mut editor = Editor::with_history(config()?, MemHistory::with_config(&config()?))?;
+    recall(&mut editor, runner)?;
+    let names = runner.session.names().clone();
+    let shows_hints = runner.local.colourless.is_none();
+    editor.set_helper(Some(Assistant::new(names, shows_hints)));
     let handler = EventHandler::Conditional(Box::new(question.clone()));
     editor.bind_sequence(KeyEvent::from('?'), handler);
     Ok(editor)
+}
+
+/// Gives the editor's keys the earlier commands.
+fn recall(
+    editor: &mut Editor<Assistant, MemHistory>,
+    runner: &mut Runner,
+) -> rustyline::Result<()> {
+    editor.clear_history()?;
+    for line in runner.local.log().recalled() {
+        editor.add_history_entry(line)?;
+    }
+    Ok(())
 }
 
 fn config() -> rustyline::Result<Config> {

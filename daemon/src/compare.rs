@@ -49,6 +49,11 @@ pub(crate) fn answer(
     live: &Live<'_>,
     files: Vec<Content>,
 ) -> Result<Vec<Reply>, Fault> {
+    if command.arg(Key::Template).is_some() {
+        return Err(Fault::new(catalogue::NOT_SUPPORTED)
+            .with_details("template")
+            .with_hint("name two configurations: diff ns config saved running"));
+    }
     let mut files = files.into_iter();
     let mut configs = Vec::new();
     let mut replies = Vec::new();

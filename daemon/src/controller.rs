@@ -20,6 +20,7 @@ use crate::boot::{self, BootError};
 use crate::compare::Live;
 use crate::explain;
 use crate::faults;
+use crate::features;
 use crate::ns_conf::{NsConf, Save};
 use crate::provisional::Provisional;
 use crate::queue::{Ask, Event, Events};
@@ -138,6 +139,9 @@ impl Controller {
     fn run_command(&mut self, command: &Command, uid: u32) -> Result<Outcome, Fault> {
         // The shell checked it too, but the frame may come from anything.
         check(command)?;
+        if matches!(command.noun, Noun::NsFeature | Noun::NsMode) && command.verb != Verb::Show {
+            return features::switch(command).map(|()| Outcome::Answer(Vec::new()));
+        }
         let replies = match command.verb {
             Verb::Add
             | Verb::Set
@@ -219,6 +223,8 @@ impl Controller {
             }
             Noun::NsRunningConfig => lines(self.config.render()),
             Noun::NsVersion => vec![Row::Line(rows::version())],
+            Noun::NsInfo => lines(self.info()),
+            Noun::NsFeature | Noun::NsMode => lines(features::show(command.noun)),
             Noun::ProtocolUdp => vec![Row::UdpStat(rows::udp(&self.dataplane.udp_status()))],
             Noun::LbParameter => vec![rows::parameter(
                 &self.config,
@@ -233,6 +239,11 @@ impl Controller {
             | Noun::ServiceGroupBindings
             | Noun::LbVserver
             | Noun::LbGroup => {
+                if command.arg(Key::ClearStats).is_some() {
+                    return Err(Fault::new(catalogue::NOT_SUPPORTED)
+                        .with_details("clearstats")
+                        .with_hint("counters only ever rise: compare two answers of stat"));
+                }
                 let snapshot = self.dataplane.snapshot();
                 let now = self.dataplane.now();
                 let view = rows::View::new(&self.config, &snapshot, now, SystemTime::now());
@@ -257,6 +268,33 @@ impl Controller {
             }
         };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Returns what somebody who is to help asks for first.
+    fn info(&self) -> Vec<String> {
+        let status = self.ns_conf.status(&self.config, SystemTime::now());
+        let count = |noun| self.config.names(noun).len();
+        let mut info = vec![
+            format!("{}", rows::version()),
+            "Node: Standalone".to_owned(),
+            format!("Configuration File: {}", status.path),
+            format!(
+                "Config Changed since Last Saved Config: {}",
+                if status.unsaved { "TRUE" } else { "FALSE" }
+            ),
+            format!(
+                "servers: {}, services: {}, lb vservers: {}, lb groups: {}",
+                count(Noun::Server),
+                count(Noun::Service),
+                count(Noun::LbVserver),
+                count(Noun::LbGroup)
+            ),
+            format!("connections and sessions: {}", self.dataplane.flows()),
+        ];
+        for noun in [Noun::NsFeature, Noun::NsMode] {
+            info.extend(features::show(noun));
+        }
+        info
     }
 
     fn show_sessions(&self, command: &Command) -> Result<Vec<Reply>, Fault> {

@@ -16,6 +16,7 @@ mod descriptors;
 mod drains;
 mod explain;
 mod faults;
+mod features;
 mod lifetime;
 mod log;
 mod notify;

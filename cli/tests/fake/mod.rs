@@ -267,6 +267,9 @@ fn names(noun: Noun) -> Vec<Reply> {
         | Noun::NsRollbackCommand
         | Noun::NsVersion
         | Noun::NsConnectionTable
+        | Noun::NsInfo
+        | Noun::NsFeature
+        | Noun::NsMode
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt

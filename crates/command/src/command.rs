@@ -160,6 +160,12 @@ pub enum Noun {
     NsVersion,
     /// `ns connectiontable`
     NsConnectionTable,
+    /// `ns info`
+    NsInfo,
+    /// `ns feature`
+    NsFeature,
+    /// `ns mode`
+    NsMode,
     /// `protocol udp`
     ProtocolUdp,
     /// `cli mode`
@@ -203,6 +209,9 @@ impl Noun {
             | Self::NsRollbackCommand
             | Self::NsVersion
             | Self::NsConnectionTable
+            | Self::NsInfo
+            | Self::NsFeature
+            | Self::NsMode
             | Self::ProtocolUdp
             | Self::CliMode
             | Self::CliPrompt
@@ -281,6 +290,14 @@ pub enum Key {
     Confirm,
     Configs,
     WithDefaults,
+    OutType,
+    Template,
+    IgnoreDeviceSpecific,
+    Feature,
+    NsMode,
+    Detail,
+    FullValues,
+    ClearStats,
     All,
     Pattern,
     PromptString,

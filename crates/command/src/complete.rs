@@ -73,7 +73,7 @@ pub fn explain_value(line: &str, cursor: usize) -> Option<String> {
 
 /// Splits `line` into the words before the cursor and the one at it, which may be empty or
 /// unfinished. `None` in a comment, or where the words before cannot be read.
-fn split(line: &str) -> Option<(Vec<Token>, Token)> {
+pub(crate) fn split(line: &str) -> Option<(Vec<Token>, Token)> {
     let word = |text: &str, start| Token {
         text: text.to_owned(),
         keyword: false,
@@ -108,11 +108,11 @@ struct Place<'a> {
 
 /// What the words behind the command have been read as.
 #[derive(Default)]
-struct Given {
-    positionals: Vec<String>,
-    options: Vec<Key>,
+pub(crate) struct Given {
+    pub(crate) positionals: Vec<String>,
+    pub(crate) options: Vec<Key>,
     /// Values that the last option still takes, and whether it must have them.
-    pending: Vec<(Kind, bool, Option<Key>)>,
+    pub(crate) pending: Vec<(Kind, bool, Option<Key>)>,
 }
 
 impl Place<'_> {
@@ -316,7 +316,7 @@ impl Place<'_> {
 
 impl Given {
     /// Reads the words behind the command. `None` when one is wrong.
-    fn read(spec: &'static CommandSpec, tokens: &[Token]) -> Option<Self> {
+    pub(crate) fn read(spec: &'static CommandSpec, tokens: &[Token]) -> Option<Self> {
         let mut given = Self::default();
         for token in tokens {
             if token.keyword {
@@ -355,7 +355,7 @@ impl Given {
 }
 
 /// Returns what the positional number `index` is; the last one may repeat.
-fn slot(spec: &'static CommandSpec, index: usize) -> Option<&'static Positional> {
+pub(crate) fn slot(spec: &'static CommandSpec, index: usize) -> Option<&'static Positional> {
     spec.positionals.get(index).or_else(|| {
         spec.positionals
             .last()

@@ -19,8 +19,11 @@ pub fn foreign(line: &str) -> Option<String> {
     }
     let (first, second) = (words.next()?, words.next().unwrap_or_default());
     let found = noun(first, second).or_else(|| policy_of_vserver(verb, first, second, words))?;
-    // What the table knows by now is not foreign any more.
-    parse(line).is_err().then_some(found)
+    // What the table knows by now is not foreign any more, but for what is known to be refused.
+    let is_switch = SWITCHES
+        .iter()
+        .any(|switch| found.eq_ignore_ascii_case(switch));
+    (is_switch || parse(line).is_err()).then_some(found)
 }
 
 fn noun(first: &str, second: &str) -> Option<String> {
@@ -70,6 +73,9 @@ const VERBS: &[&str] = &[
     "add", "set", "unset", "rm", "bind", "unbind", "enable", "disable", "link", "unlink", "create",
     "import", "apply", "sync", "force", "install", "switch", "rename",
 ];
+
+/// What an appliance switches as a whole: a file that does so is kept as it is.
+const SWITCHES: &[&str] = &["ns feature", "ns mode"];
 
 /// First words of two: whatever stands behind them.
 const GROUPS: &[&str] = &[

@@ -15,6 +15,7 @@ mod fault;
 mod foreign;
 mod head;
 mod help;
+mod hint;
 mod lex;
 mod lines;
 mod man;
@@ -36,6 +37,7 @@ pub use connection_filter::{CONNECTION_STATES, ConnectionFacts, ConnectionFilter
 pub use fault::{Code, Fault, FaultKind};
 pub use foreign::foreign;
 pub use help::{help, help_all};
+pub use hint::{Hint, hint};
 pub use lines::{LINE_MAX, Line, line, lines};
 pub use man::man;
 pub use mask::masked;

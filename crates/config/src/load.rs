@@ -258,8 +258,7 @@ impl Loader {
         match planned {
             Ok(None) => Ok(Reading::Nothing),
             Ok(Some(plan)) => Ok(Reading::Plan(plan)),
-            Err(fault @ LineFault::Refused(_)) => Err(fault),
-            Err(fault @ (LineFault::Unreadable(_) | LineFault::Parse(_))) => {
+            Err(fault) => {
                 let feature = foreign(&String::from_utf8_lossy(line.bytes));
                 feature.map(Reading::Skipped).ok_or(fault)
             }

@@ -21,6 +21,9 @@ fn names(noun: Noun) -> Vec<String> {
         | Noun::NsRollbackCommand
         | Noun::NsVersion
         | Noun::NsConnectionTable
+        | Noun::NsInfo
+        | Noun::NsFeature
+        | Noun::NsMode
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt
@@ -75,6 +78,9 @@ fn verbs_and_objects_are_offered_by_prefix() {
         "rollbackcmd",
         "version",
         "connectiontable",
+        "info",
+        "feature",
+        "mode",
     ];
     assert_offers("show ns ", &ns);
     assert_offers("sh run", &["runningConfig"]);

@@ -12,8 +12,8 @@ use choices::{BACKUP_METHODS, METHODS, PERSISTENCE, SKIP, TYPES, UNITS};
 use super::accepted;
 use super::{
     ArgSpec, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH,
-    MINUTES_OR_COOKIE, NounSpec, Positional, Then, Times, appflow_log, comment, devno, many, once,
-    optional, row, state,
+    MINUTES_OR_COOKIE, NounSpec, Positional, STAT_OPTIONS, Then, Times, appflow_log, comment,
+    devno, many, once, optional, row, state,
 };
 use crate::{Key, Noun, Verb};
 
@@ -97,7 +97,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
             verb: Verb::Stat,
             noun: Noun::LbVserver,
             positionals: &[optional(NAME)],
-            own: &[],
+            own: STAT_OPTIONS,
             help: "Shows the statistics of all virtual servers, or of one with its services",
         },
         CommandSpec {

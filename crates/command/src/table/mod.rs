@@ -7,6 +7,7 @@
 
 mod accepted;
 mod cli;
+mod feature;
 mod lb_group;
 mod lb_parameter;
 mod lb_persistent_sessions;
@@ -24,8 +25,8 @@ use std::net::Ipv4Addr;
 
 use rows::{
     COMMENT_TEXT, DELAY, ENABLED_DISABLED, GRACEFUL, IDLE_SECONDS, MASK_LENGTH, MINUTES_OR_COOKIE,
-    ON_OFF, PERSISTENCE_MINUTES, YES_NO, appflow_log, comment, devno, many, once, optional, row,
-    state, together,
+    ON_OFF, PERSISTENCE_MINUTES, STAT_OPTIONS, YES_NO, appflow_log, comment, devno, many, once,
+    optional, row, state, together,
 };
 
 use crate::{ConfigVerb, IdleDefaults, Key, Noun, TypeSpec, Value, Verb};
@@ -39,6 +40,9 @@ pub static NOUNS: &[&NounSpec] = &[
     &ns::ROLLBACK_COMMAND,
     &ns::VERSION,
     &ns::CONNECTION_TABLE,
+    &ns::INFO,
+    &feature::FEATURE,
+    &feature::MODE,
     &ns::PROTOCOL_UDP,
     &server::SERVER,
     &service::SERVICE,
@@ -377,6 +381,9 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::NsRollbackCommand => &ns::ROLLBACK_COMMAND,
         Noun::NsVersion => &ns::VERSION,
         Noun::NsConnectionTable => &ns::CONNECTION_TABLE,
+        Noun::NsInfo => &ns::INFO,
+        Noun::NsFeature => &feature::FEATURE,
+        Noun::NsMode => &feature::MODE,
         Noun::ProtocolUdp => &ns::PROTOCOL_UDP,
         Noun::CliMode => &cli::MODE,
         Noun::CliPrompt => &cli::PROMPT,

@@ -36,7 +36,7 @@ pub(super) static CONFIG: NounSpec = NounSpec {
                 arg: COMPARED,
                 times: Times::Any,
             }],
-            own: &[],
+            own: &[OUT_TYPE, TEMPLATE, IGNORE_DEVICE_SPECIFIC],
             help: "Lists the commands that one configuration has (-) and another has instead (+)",
         },
         CommandSpec {
@@ -146,6 +146,21 @@ pub(super) static CONNECTION_TABLE: NounSpec = NounSpec {
     help: "The connections and UDP sessions that are open",
 };
 
+pub(super) static INFO: NounSpec = NounSpec {
+    noun: Noun::NsInfo,
+    group: Some("ns"),
+    object: "info",
+    commands: &[CommandSpec {
+        verb: Verb::Show,
+        noun: Noun::NsInfo,
+        positionals: &[],
+        own: &[],
+        help: "Shows the version, the configuration as a whole, features and modes, for a report",
+    }],
+    options: &[],
+    help: "What to know first about a running daemon",
+};
+
 pub(super) static PROTOCOL_UDP: NounSpec = NounSpec {
     noun: Noun::ProtocolUdp,
     group: Some("protocol"),
@@ -184,6 +199,33 @@ const COMPARED: ArgSpec = row(
     Kind::Choice(&CONFIGS),
     "What is compared, two at most; saved and running where they are left out",
 );
+
+const OUT_TYPE: ArgSpec = row(
+    Key::OutType,
+    "outtype",
+    Kind::Choice(&OUT_TYPES),
+    "How differences are written; --json gives them to programs",
+);
+
+const TEMPLATE: ArgSpec = row(
+    Key::Template,
+    "template",
+    Kind::Flag,
+    "Is refused: there are no templates to compare with",
+);
+
+const IGNORE_DEVICE_SPECIFIC: ArgSpec = row(
+    Key::IgnoreDeviceSpecific,
+    "ignoreDeviceSpecific",
+    Kind::Flag,
+    "Leaves out what belongs to one device alone; no command here does, so all are compared",
+);
+
+static OUT_TYPES: Choices = Choices {
+    allowed: &[("cli", "as commands")],
+    aliases: &[],
+    elsewhere: &["xml"],
+};
 
 static LEVELS: Choices = Choices {
     allowed: &[

@@ -211,3 +211,45 @@ pub(super) const GRACEFUL: ArgSpec = row(
     "Whether it is out of service as soon as its last client has left",
 )
 .default(Default::Choice("NO"));
+
+/// What every `stat` of the reference takes beside a name.
+pub(super) static STAT_OPTIONS: &[ArgSpec] = &[
+    row(
+        Key::Detail,
+        "detail",
+        Kind::Flag,
+        "Shows all there is, which is what is shown without it too",
+    ),
+    row(
+        Key::FullValues,
+        "fullValues",
+        Kind::Flag,
+        "Shortens no name and no number, which is never done here",
+    ),
+    row(
+        Key::NTimes,
+        "ntimes",
+        Kind::Integer {
+            min: 1,
+            max: u32::MAX as u64,
+            unit: "times",
+        },
+        "How often the statistics are shown, every 7 seconds",
+    )
+    .default(Default::Integer(1)),
+    row(
+        Key::ClearStats,
+        "clearstats",
+        Kind::Choice(&STATISTICS),
+        "Is refused: counters only ever rise here, and rates come from their differences",
+    ),
+];
+
+static STATISTICS: Choices = Choices {
+    allowed: &[
+        ("basic", "those of the object alone"),
+        ("full", "those of what is bound to it too"),
+    ],
+    aliases: &[],
+    elsewhere: &[],
+};

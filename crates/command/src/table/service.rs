@@ -8,8 +8,8 @@ pub(super) mod unused;
 use super::accepted;
 use super::{
     ArgSpec, COMMENT_TEXT, Choices, CommandSpec, DELAY, Default, ENABLED_DISABLED, GRACEFUL,
-    IDLE_SECONDS, Kind, NounSpec, ON_OFF, Then, YES_NO, appflow_log, comment, devno, once,
-    optional, row, state,
+    IDLE_SECONDS, Kind, NounSpec, ON_OFF, STAT_OPTIONS, Then, YES_NO, appflow_log, comment, devno,
+    once, optional, row, state,
 };
 use crate::service_type::{self, Side};
 use crate::{Key, Noun, Verb};
@@ -84,7 +84,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
             verb: Verb::Stat,
             noun: Noun::Service,
             positionals: &[optional(NAME)],
-            own: &[],
+            own: STAT_OPTIONS,
             help: "Shows the statistics of all services, or of one",
         },
     ],

@@ -16,7 +16,9 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
         bind lb vserver v1 s1\n\
         add cs vserver c1 HTTP\n\
         bind CS vserver c1 \xff\n\
-        set ns config -IPAddress 10.0.0.9 -netmask 255.0.0.0";
+        set ns config -IPAddress 10.0.0.9 -netmask 255.0.0.0\n\
+        enable ns feature LB CS\n\
+        enable ns mode FR L3";
     let report = check_file(file);
     let seen: Vec<(usize, String)> = report
         .lines
@@ -48,13 +50,18 @@ fn each_line_gets_its_verdict_and_the_rest_goes_on() {
         (11, "skipped, cs vserver"),
         (12, "skipped, cs vserver"),
         (13, "skipped, ns config"),
+        (14, "skipped, ns feature"),
+        (15, "skipped, ns mode"),
     ];
     let expected = expected.map(|(number, verdict)| (number, verdict.to_owned()));
     assert_eq!(seen, expected);
     assert_eq!((report.failed(), report.warned()), (4, 1));
     assert_eq!(
         report.skipped().summary().as_deref(),
-        Some("3 skipped, of features that are not here: cs vserver 2, ns config 1")
+        Some(
+            "5 skipped, of features that are not here: cs vserver 2, ns config 1, ns feature 1, \
+             ns mode 1"
+        )
     );
     assert_eq!(report.lines[0].text, "add server web1 10.0.0.1");
 }
