@@ -14,6 +14,7 @@ mod dns;
 mod http;
 mod icmp;
 mod probe;
+mod prober;
 mod report;
 mod search;
 mod seen;
@@ -29,6 +30,7 @@ use std::net::SocketAddr;
 use tokio::time::{Instant, timeout_at};
 
 pub use probe::{Check, Close, DnsQuery, Http, HttpEcv, Probe, Program, QueryType, TcpEcv, UdpEcv};
+pub use prober::Prober;
 pub use report::{Outcome, Report};
 use seen::{Ended, Seen};
 

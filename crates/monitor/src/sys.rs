@@ -1,8 +1,8 @@
-//! What has no safe wrapper: a descriptor of any kind in the runtime, and a source address without
+//! What has no safe wrapper: a thread that goes first, a descriptor of any kind in the runtime, and a source address without
 //! a port.
 #![expect(
     unsafe_code,
-    reason = "the runtime cannot check a descriptor of any kind, and no crate here sets this option"
+    reason = "the runtime cannot check a descriptor of any kind, and no crate here makes the other calls"
 )]
 
 use std::io;
@@ -45,3 +45,24 @@ pub(crate) fn choose_port_when_connecting(socket: impl AsFd) -> io::Result<()> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+/// Lets the calling thread run before others; what it starts does not inherit that.
+///
+/// # Errors
+/// The process may not; the thread runs as before.
+pub(crate) fn go_first() -> io::Result<()> {
+    // What is negative is set to zero in children, programs among them.
+    let policy = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: zeroes are a valid `sched_param`, the only one that this policy has.
+    let param: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a `sched_param`; 0 is the calling thread.
+    let result = unsafe { libc::sched_setscheduler(0, policy, &raw const param) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    rustix::process::setpriority_process(None, NICENESS)?;
+    Ok(())
+}
+
+/// Ten times the share of a thread that moves traffic, on a machine with too few processors.
+const NICENESS: i32 = -10;

@@ -7,6 +7,7 @@ mod agent;
 mod dns;
 mod http;
 mod ping;
+mod prober;
 mod tcp;
 mod tls;
 mod udp;
