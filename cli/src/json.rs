@@ -29,6 +29,7 @@ fn value(row: &Row) -> Value {
         Row::VserverStat(row) => serde_json::to_value(row),
         Row::UdpStat(row) => serde_json::to_value(row),
         Row::Group(row) => serde_json::to_value(row),
+        Row::Profile(row) => serde_json::to_value(row),
         Row::PersistentSession(row) => serde_json::to_value(row),
         Row::Connection(row) => serde_json::to_value(row),
         Row::ExplainVserver(row) => serde_json::to_value(row),

@@ -463,6 +463,7 @@ fn is_object(row: &Row) -> bool {
         | Row::ServiceGroup(_)
         | Row::ServiceGroupStat(_)
         | Row::ServiceGroupBinding(_)
+        | Row::Profile(_)
         | Row::PersistentSession(_)
         | Row::ExplainVserver(_)
         | Row::ExplainService(_)

@@ -238,7 +238,10 @@ impl Controller {
             | Noun::ServiceGroupMember
             | Noun::ServiceGroupBindings
             | Noun::LbVserver
-            | Noun::LbGroup => {
+            | Noun::LbGroup
+            | Noun::LbProfile
+            | Noun::NetProfile
+            | Noun::NsTcpProfile => {
                 if command.arg(Key::ClearStats).is_some() {
                     return Err(Fault::new(catalogue::NOT_SUPPORTED)
                         .with_details("clearstats")

@@ -13,7 +13,7 @@ use sluice_balance::{
 use sluice_command::{Command, ConfigNoun, Fault, Key, Noun, Verb, catalogue};
 use sluice_config::{Config, Service, Vserver};
 use sluice_dataplane::UdpStatus;
-use sluice_protocol::{Drain, ParameterRow, PersistenceStat, Row, SlowStart, UdpStat};
+use sluice_protocol::{Drain, ParameterRow, PersistenceStat, ProfileRow, Row, SlowStart, UdpStat};
 
 use crate::drains::{self, Notable};
 use crate::ns_conf::unix_ms;
@@ -32,6 +32,22 @@ pub(crate) fn parameter(config: &Config, totals: PersistenceTotals) -> Row {
             table_full: totals.overflows,
         },
     })
+}
+
+/// Returns what `show` of profiles answers: all of an object, or the one that is named.
+fn profiles(config: &Config, noun: Noun, name: Option<&str>) -> Result<Vec<Row>, Fault> {
+    let all = config.profiles(noun);
+    let named = |wanted: &str| all.iter().find(|profile| profile.name() == wanted);
+    let chosen = chosen(name, named, all.iter())?;
+    Ok(chosen
+        .into_iter()
+        .map(|profile| {
+            Row::Profile(ProfileRow {
+                name: profile.name().to_owned(),
+                settings: profile.options(),
+            })
+        })
+        .collect())
 }
 
 /// One moment.
@@ -144,6 +160,9 @@ impl<'a> View<'a> {
                 let groups = chosen(name, |name| self.config.group(name), self.config.groups())?;
                 let row = |group| self.group(group, detail);
                 Ok(groups.into_iter().map(row).collect())
+            }
+            Some(ConfigNoun::NsTcpProfile | ConfigNoun::NetProfile | ConfigNoun::LbProfile) => {
+                profiles(self.config, command.noun, name)
             }
             Some(ConfigNoun::LbParameter) | None => Err(Fault::new(catalogue::NOT_VALID_HERE)),
         }

@@ -30,6 +30,7 @@ pub(crate) fn push(text: &mut String, rows: &[Row]) {
             | Row::UdpStat(_)
             | Row::Group(_)
             | Row::Connection(_)
+            | Row::Profile(_)
             | Row::PersistentSession(_)
             | Row::Parameter(_)
             | Row::Config(_)

@@ -15,6 +15,7 @@ mod group;
 mod layout;
 mod parameter;
 mod persistent_sessions;
+mod profile;
 mod server;
 mod service;
 mod service_group;
@@ -63,6 +64,7 @@ pub(crate) fn text(rows: &[Row], form: Form, zone: &TimeZone) -> String {
             Row::VserverStat(row) => vservers.push(row),
             Row::UdpStat(row) => stat_udp::push(&mut text, row),
             Row::Group(row) => group::push(&mut text, &head, row),
+            Row::Profile(row) => profile::push(&mut text, &head, row),
             Row::PersistentSession(row) => sessions.push(row),
             Row::Connection(row) => connections.push(row),
             Row::ExplainVserver(_) | Row::ExplainService(_) | Row::ExplainOutcome(_) => {}

@@ -273,7 +273,10 @@ fn names(noun: Noun) -> Vec<Reply> {
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt
-        | Noun::CliAttribute => &[],
+        | Noun::CliAttribute
+        | Noun::LbProfile
+        | Noun::NetProfile
+        | Noun::NsTcpProfile => &[],
     };
     let rows = names
         .iter()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     Backup, HashSettings, Leave, MonitorBind, MonitorId, MonitorSettings, Order, Orders,
-    PassiveSettings, Percent, Persistence, ServiceId, TokenRange, VserverId, Weight,
+    PassiveSettings, Percent, Persistence, ServiceId, Sockets, TokenRange, VserverId, Weight,
 };
 
 /// What carries the flows of a service or a virtual server.
@@ -250,4 +250,9 @@ pub enum Change {
     /// After a change, a virtual server whose method compares a number gives out so many requests
     /// for each of its services in turn, unless it has a slow start; 0 is off. This is such a change.
     SetStartupFactor(u32),
+    /// The sockets to a service are like this from the next flow on. The core has no use for it.
+    SetServiceSockets(ServiceId, Sockets),
+    /// The sockets of the clients of a virtual server are like this from the next flow on. The core has no
+    /// use for it.
+    SetVserverSockets(VserverId, Sockets),
 }

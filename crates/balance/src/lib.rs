@@ -190,6 +190,7 @@ mod rate;
 mod service;
 mod services;
 mod snapshot;
+mod sockets;
 mod time;
 mod timeline;
 mod token;
@@ -227,5 +228,6 @@ pub use snapshot::{
     BindingStatus, DrainStatus, InlineStatus, LastProbe, MonitorStatus, RampStatus, ServiceStatus,
     Snapshot, StartupReason, StartupStatus, State, StateReason, VserverStatus,
 };
+pub use sockets::{KeepAlive, Sockets, TcpOptions};
 pub use time::Instant;
 pub use token::{Token, TokenRange, TokenRangeError};

@@ -34,6 +34,7 @@ pub const ALL: &[Code] = &[
     INVALID_VSERVER_TYPE,
     SAVE_IN_PROGRESS,
     NOT_SAVED,
+    NO_TCP_PROFILE_HERE,
     SOME_FAILED,
     ALL_FAILED,
     LIMIT_REACHED,
@@ -96,6 +97,8 @@ pub const ALL: &[Code] = &[
     PERSISTENCE_TIMEOUT,
     NOT_AUTHORIZED,
     BACKUP_IN_CHAIN,
+    NO_SUCH_PROFILE,
+    NO_SUCH_NET_PROFILE,
     ARGUMENT_REPEATED,
     INVALID_CHARACTER,
     CANNOT_SAVE,
@@ -186,6 +189,9 @@ pub const SAVE_IN_PROGRESS: Code = code(
 );
 /// 613
 pub const NOT_SAVED: Code = code(613, "Configuration is not saved", System);
+/// 822
+pub const NO_TCP_PROFILE_HERE: Code =
+    code(822, "TCP profile cannot be set to this service type", Value);
 /// 1059
 pub const SOME_FAILED: Code = code(1059, "Some commands failed", Value);
 /// 1060
@@ -353,6 +359,10 @@ pub const NOT_AUTHORIZED: Code = code(2138, "Not authorized to execute this comm
 /// 2144
 pub const BACKUP_IN_CHAIN: Code = code(2144, "The VIP is already a backup in the chain", InUse);
 
+/// 3248
+pub const NO_SUCH_PROFILE: Code = code(3248, "Profile does not exist", Missing);
+/// 3956
+pub const NO_SUCH_NET_PROFILE: Code = code(3956, "Netprofile does not exist", Missing);
 /// 10001: an option was given twice.
 pub const ARGUMENT_REPEATED: Code = code(10001, "Argument specified more than once", Syntax);
 /// 10002: invalid UTF-8, an invisible blank outside quotes, or a control character in a value.

@@ -255,7 +255,6 @@ const OF_NS: &[&str] = &[
     "surgeQ",
     "tcpbufParam",
     "tcpParam",
-    "tcpProfile",
     "timeout",
     "timer",
     "trafficDomain",

@@ -8,6 +8,7 @@ use sluice_command::{Command, ConfigNoun, Noun, render};
 
 use crate::group::Group;
 use crate::object::{Binding, Listen, Server, Service, ServiceType, Vserver};
+use crate::profile::{KINDS, Profile, ProfileKind};
 use crate::service_group::{Membership, ServiceGroup};
 use crate::settings::Settings;
 use crate::{Config, binding, chain, choosing, words};
@@ -106,7 +107,12 @@ impl Config {
     /// Returns what the core knows of a virtual server.
     pub fn core_of_vserver(&self, vserver: &Vserver) -> VserverSettings {
         let backup = self.backup_of(vserver).map(Vserver::id);
-        vserver.core(&self.objects.parameter, self.group_of(vserver), backup)
+        vserver.core(
+            &self.objects.parameter,
+            self.lb_profile_of(vserver),
+            self.group_of(vserver),
+            backup,
+        )
     }
 
     /// Returns the names of all objects of a noun, in the order of their creation.
@@ -126,6 +132,10 @@ impl Config {
                 .map(|vserver| vserver.name.clone())
                 .collect(),
             Some(ConfigNoun::LbGroup) => self.groups().map(|group| group.name.clone()).collect(),
+            Some(ConfigNoun::NsTcpProfile | ConfigNoun::NetProfile | ConfigNoun::LbProfile) => {
+                let profiles = self.profiles(noun).into_iter();
+                profiles.map(|profile| profile.name).collect()
+            }
             Some(ConfigNoun::LbParameter) | None => Vec::new(),
         }
     }
@@ -138,7 +148,9 @@ impl Config {
     /// Returns the commands that make this configuration, in saved order: every object before what
     /// refers to it.
     pub fn commands(&self) -> Vec<Command> {
-        let servers = self.servers().map(Server::saved);
+        let profiles = |kind| self.own_profiles(kind).map(Profile::saved);
+        let shared = profiles(ProfileKind::Tcp).chain(profiles(ProfileKind::Net));
+        let servers = shared.chain(self.servers().map(Server::saved));
         let services = self.own_services().map(Service::saved);
         let service_groups = self.service_groups().map(ServiceGroup::saved);
         let parameter = self.objects.parameter.saved();
@@ -148,7 +160,8 @@ impl Config {
         let services = servers
             .chain(services)
             .chain(service_groups)
-            .chain(parameter);
+            .chain(parameter)
+            .chain(profiles(ProfileKind::Lb));
         let mut commands: Vec<Command> = services
             .chain(vservers)
             .chain(backups.into_iter().flatten())
@@ -205,6 +218,12 @@ impl Config {
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
         self.objects.parameter == other.objects.parameter
+            && KINDS.into_iter().all(|kind| {
+                let views = |config: &Self| -> Vec<Command> {
+                    config.own_profiles(kind).map(Profile::saved).collect()
+                };
+                views(self) == views(other)
+            })
             && self
                 .servers()
                 .map(server_view)

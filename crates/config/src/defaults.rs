@@ -13,7 +13,13 @@ impl Config {
             .iter()
             .any(|command| command.noun == Noun::LbParameter)
         {
-            let is_before = [Noun::Server, Noun::Service, Noun::ServiceGroup];
+            let is_before = [
+                Noun::NsTcpProfile,
+                Noun::NetProfile,
+                Noun::Server,
+                Noun::Service,
+                Noun::ServiceGroup,
+            ];
             let after = |command: &Command| !is_before.contains(&command.noun);
             let place = commands.iter().position(after).unwrap_or(commands.len());
             let empty = line(Verb::Set, Noun::LbParameter, [], Vec::new());

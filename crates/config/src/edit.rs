@@ -11,6 +11,7 @@ use sluice_balance::{GroupId, Protocol, ServiceId, VserverId};
 use crate::group::Group;
 use crate::object::{Binding, Server, Service, Vserver};
 use crate::parameter::Parameter;
+use crate::profile::{Profile, ProfileKind, Profiles};
 use crate::registry::Registry;
 use crate::service_group::{GroupBinding, GroupNumber, ServiceGroup};
 
@@ -42,6 +43,9 @@ pub(crate) enum Edit {
     SetGroupBinding(VserverId, GroupBinding),
     UnbindGroup(VserverId, GroupNumber),
     Parameter(Parameter),
+    /// Adds a profile or replaces the one of its name.
+    Profile(Profile),
+    RemoveProfile(ProfileKind, String),
     /// Adds a group or replaces all but the members of the one with its number.
     Group(Group),
     /// Removes a group; its members are in none then.
@@ -61,6 +65,7 @@ pub(crate) struct Objects {
     pub(crate) service_groups: Registry<ServiceGroup>,
     pub(crate) groups: Registry<Group>,
     pub(crate) parameter: Parameter,
+    pub(crate) profiles: Profiles,
     /// The group of each virtual server that is in one.
     pub(crate) group_of: BTreeMap<VserverId, GroupId>,
     /// The services of each server that has some.
@@ -124,6 +129,17 @@ impl Objects {
                 self.forget_group_binding(vserver, group);
             }
             Edit::Parameter(parameter) => self.parameter = parameter,
+            Edit::Profile(profile) => {
+                let name = profile.name.clone();
+                let profiles = self.profiles.entry(profile.kind).or_default();
+                profiles.put(profile.number, &name, profile);
+            }
+            Edit::RemoveProfile(kind, name) => {
+                let profiles = self.profiles.entry(kind).or_default();
+                if let Some(number) = profiles.named(&name).map(|profile| profile.number) {
+                    profiles.remove(number, &name);
+                }
+            }
             Edit::Group(group) => self.put_group(group),
             Edit::RemoveGroup(id) => self.remove_group(id),
             Edit::Join(id, vserver) => {

@@ -201,7 +201,12 @@ impl Config {
     /// Tells the core of a virtual server what it is in a group, or in none, if that is something else.
     fn move_vserver(&self, plan: &mut Plan, vserver: &Vserver, group: Option<&Group>) {
         let backup = self.backup_of(vserver).map(Vserver::id);
-        let core = vserver.core(&self.objects.parameter, group, backup);
+        let core = vserver.core(
+            &self.objects.parameter,
+            self.lb_profile_of(vserver),
+            group,
+            backup,
+        );
         if self.core_of_vserver(vserver) != core {
             plan.changes.push(Change::SetVserver(vserver.id, core));
         }

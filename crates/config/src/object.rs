@@ -10,6 +10,7 @@ use sluice_command::{Carrier, Command, Key, Noun, TypeSpec, Value, Verb};
 
 use crate::group::Group;
 use crate::parameter::Parameter;
+use crate::profile::Profile;
 use crate::service_group::{GroupBinding, Membership};
 use crate::settings::Settings;
 use crate::words::{command, server_value};
@@ -252,10 +253,11 @@ impl Vserver {
         }
     }
 
-    /// Returns what the core needs to know, in this group or in none, with this backup or none.
+    /// Returns what the core needs to know, with this profile, group and backup or with none.
     pub(crate) fn core(
         &self,
         parameter: &Parameter,
+        profile: Option<&Profile>,
         group: Option<&Group>,
         backup: Option<VserverId>,
     ) -> VserverSettings {
@@ -264,7 +266,7 @@ impl Vserver {
             listen: self.listen.socket(),
             enabled: self.enabled,
             method: choosing::method(&self.settings),
-            hash: parameter.hash(choosing::hash_mask(&self.settings)),
+            hash: parameter.hash(profile, choosing::hash_mask(&self.settings)),
             idle: self.settings.idle(Key::CltTimeout),
             backup: chain::backup(&self.settings, backup),
             health_threshold: chain::health_threshold(&self.settings),
@@ -300,6 +302,11 @@ impl ServiceType {
             Carrier::Connections => Protocol::Tcp,
             Carrier::Datagrams => Protocol::Udp,
         }
+    }
+
+    /// Returns whether TCP carries it.
+    pub(crate) fn is_tcp(self) -> bool {
+        self.protocol() == Protocol::Tcp
     }
 
     /// Returns whether what it carries is encrypted from end to end.

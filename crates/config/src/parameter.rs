@@ -8,6 +8,7 @@ use sluice_command::{Command, ConfigVerb, Fault, Key, Noun, Verb};
 use crate::edit::Edit;
 use crate::object::Vserver;
 use crate::plan::without_options;
+use crate::profile::Profile;
 use crate::settings::Settings;
 use crate::words::command as line;
 use crate::{Config, Plan, refusal};
@@ -32,13 +33,16 @@ impl Parameter {
     }
 
     /// Returns how a virtual server hashes that looks at these bits of an address.
-    pub(crate) fn hash(&self, mask: AddressMask) -> HashSettings {
-        let fingers = self.settings.number(Key::LbHashFingers);
+    ///
+    /// A profile says how in its place, but for the ports.
+    pub(crate) fn hash(&self, profile: Option<&Profile>, mask: AddressMask) -> HashSettings {
+        let settings = profile.map_or(&self.settings, |profile| &profile.settings);
+        let fingers = settings.number(Key::LbHashFingers);
         let fingers = Fingers::new(fingers).expect(TABLE);
         HashSettings {
             mask,
             use_port: self.is(Key::UsePortForHashLb, "YES"),
-            algorithm: match self.settings.word(Key::LbHashAlgorithm).as_deref() {
+            algorithm: match settings.word(Key::LbHashAlgorithm).as_deref() {
                 Some("PRAC") => HashAlgorithm::Prac(fingers),
                 Some("JARH") => HashAlgorithm::Jarh(fingers),
                 Some(_) | None => HashAlgorithm::Default,
@@ -132,8 +136,9 @@ impl Config {
         for vserver in self.vservers() {
             let group = self.group_of(vserver);
             let backup = self.backup_of(vserver).map(Vserver::id);
-            let core = vserver.core(&after, group, backup);
-            if vserver.core(before, group, backup) != core {
+            let profile = self.lb_profile_of(vserver);
+            let core = vserver.core(&after, profile, group, backup);
+            if vserver.core(before, profile, group, backup) != core {
                 plan.changes.push(Change::SetVserver(vserver.id, core));
             }
         }

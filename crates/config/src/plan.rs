@@ -1,10 +1,11 @@
 //! Planning and committing: what is common to all objects.
 
 use sluice_balance::{Change, ServiceId, ServiceSettings};
-use sluice_command::{Command, ConfigNoun, Fault, Verb};
+use sluice_command::{Command, ConfigNoun, ConfigVerb, Fault, Verb};
 
 use crate::edit::{Edit, Objects};
 use crate::object::{Server, Service, Vserver};
+use crate::profile::ProfileKind;
 use crate::refusal;
 use crate::registry::Registry;
 use crate::settings::Settings;
@@ -46,6 +47,17 @@ impl Config {
         let (Some(verb), Some(noun)) = (verb, command.noun.configured()) else {
             return Err(refusal::not_configuring());
         };
+        let mut plan = self.plan_noun(noun, verb, command)?;
+        self.plan_sockets(&mut plan);
+        Ok(plan)
+    }
+
+    fn plan_noun(
+        &self,
+        noun: ConfigNoun,
+        verb: ConfigVerb,
+        command: &Command,
+    ) -> Result<Plan, Fault> {
         match noun {
             ConfigNoun::Server => self.plan_server(verb, command),
             ConfigNoun::Service => self.plan_service(verb, command),
@@ -53,6 +65,9 @@ impl Config {
             ConfigNoun::LbVserver => self.plan_vserver(verb, command),
             ConfigNoun::LbParameter => self.plan_parameter(verb, command),
             ConfigNoun::LbGroup => self.plan_group(verb, command),
+            ConfigNoun::NsTcpProfile => self.plan_profile(ProfileKind::Tcp, verb, command),
+            ConfigNoun::NetProfile => self.plan_profile(ProfileKind::Net, verb, command),
+            ConfigNoun::LbProfile => self.plan_profile(ProfileKind::Lb, verb, command),
         }
     }
 

@@ -284,6 +284,35 @@ pub(crate) fn place_without_token(argument: &str) -> Fault {
     Fault::new(catalogue::PREREQUISITE_MISSING).with_details(format!("{argument}, lbMethod==TOKEN"))
 }
 
+/// There is no profile of that name.
+pub(crate) fn no_such_profile(is_net: bool, name: &str, noun: &str) -> Fault {
+    let (code, argument) = if is_net {
+        (catalogue::NO_SUCH_NET_PROFILE, "netProfile")
+    } else {
+        (catalogue::NO_SUCH_PROFILE, "profile")
+    };
+    Fault::new(code)
+        .with_details(format!("{argument}, {name}"))
+        .with_hint(format!("show {noun}"))
+}
+
+/// What is no TCP has no TCP profile.
+pub(crate) fn no_tcp_profile_here(name: &str) -> Fault {
+    Fault::new(catalogue::NO_TCP_PROFILE_HERE).with_details(format!("tcpProfileName, {name}"))
+}
+
+/// What is shipped stays.
+pub(crate) fn shipped(name: &str) -> Fault {
+    Fault::new(catalogue::NOT_PERMITTED).with_details(format!("name, {name}: it is shipped"))
+}
+
+/// Somebody names the profile.
+pub(crate) fn profile_in_use(noun: &str, user: &str) -> Fault {
+    Fault::new(catalogue::RESOURCE_IN_USE)
+        .with_details(format!("{noun} {user}"))
+        .with_hint(format!("show {noun} {}", quote(user)))
+}
+
 /// Entries last for minutes; only a cookie lasts for as long as its client.
 pub(crate) fn no_persistence_timeout(minutes: u64) -> Fault {
     Fault::new(catalogue::PERSISTENCE_TIMEOUT).with_details(format!("timeout, {minutes}"))

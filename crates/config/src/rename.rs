@@ -19,7 +19,13 @@ impl Config {
             Some(ConfigNoun::ServiceGroup) => self.rename_service_group(old, new)?,
             Some(ConfigNoun::LbVserver) => self.rename_vserver(old, new)?,
             Some(ConfigNoun::LbGroup) => self.rename_group(old, new)?,
-            Some(ConfigNoun::LbParameter) | None => return Err(refusal::not_configuring()),
+            Some(
+                ConfigNoun::LbParameter
+                | ConfigNoun::LbProfile
+                | ConfigNoun::NetProfile
+                | ConfigNoun::NsTcpProfile,
+            )
+            | None => return Err(refusal::not_configuring()),
         };
         Ok(Plan {
             changes: Vec::new(),

@@ -33,6 +33,7 @@ impl Config {
             return Err(refusal::name_of_a_group(name));
         }
         let service_type = words::service_type(command)?;
+        self.check_profiles(command, service_type.is_tcp())?;
         let port = words::port(command)?;
         let mut plan = Plan::default();
         let server = self.named_server(&mut plan, command)?;
@@ -55,6 +56,7 @@ impl Config {
 
     fn set_service(&self, command: &Command) -> Result<Plan, Fault> {
         let before = self.find_service("name", words::name(command)?)?;
+        self.check_profiles(command, before.service_type.is_tcp())?;
         let mut after = before.clone();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;

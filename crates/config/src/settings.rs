@@ -113,6 +113,16 @@ impl Settings {
         self.values.get(&key)?.first()?.integer()
     }
 
+    /// Returns a value that was set, of whatever kind.
+    pub(crate) fn own_value(&self, key: Key) -> Option<&Value> {
+        self.values.get(&key)?.first()
+    }
+
+    /// Tells whether nothing is set to another value than its default.
+    pub(crate) fn is_all_default(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// Returns every option that has a value, by the spelling of the table.
     pub(crate) fn all(&self) -> BTreeMap<String, String> {
         self.rows().filter_map(|row| self.shown(row.key)).collect()
@@ -192,11 +202,10 @@ fn fits(kind: Kind, value: &Value) -> bool {
         (Kind::Choice(choices), Value::Choice(word)) => {
             choices.allowed.iter().any(|(allowed, _)| allowed == word)
         }
+        (Kind::Address, Value::Address(address)) => !address.is_unspecified(),
         (Kind::Netmask, Value::Address(IpAddr::V4(mask))) => is_netmask(*mask),
         (Kind::Text { max, .. }, Value::Text(text)) => text.len() <= max,
-        (Kind::Name(_), Value::Text(_))
-        | (Kind::Address, Value::Address(_))
-        | (Kind::Port, Value::Port(_)) => true,
+        (Kind::Name(_), Value::Text(_)) | (Kind::Port, Value::Port(_)) => true,
         _ => false,
     }
 }

@@ -9,6 +9,7 @@ mod layer7;
 mod leave;
 mod load;
 mod parameter;
+mod profiles;
 mod random;
 mod rename;
 mod saved;

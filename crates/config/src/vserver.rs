@@ -29,6 +29,7 @@ impl Config {
             return Err(refusal::exists("lb vserver", name));
         }
         let service_type = words::service_type(command)?;
+        self.check_profiles(command, service_type.is_tcp())?;
         let number = room(&self.objects.vservers, "lb vservers", MOST_VSERVERS)?;
         let mut vserver = Vserver {
             id: VserverId(number),
@@ -59,6 +60,7 @@ impl Config {
 
     fn set_vserver(&self, command: &Command) -> Result<Plan, Fault> {
         let before = self.find_vserver(words::name(command)?)?;
+        self.check_profiles(command, before.service_type.is_tcp())?;
         let mut after = before.draft();
         let mut plan = Plan::default();
         let options = plan.take_options(command, &mut after.settings)?;

@@ -207,7 +207,7 @@ impl Walk {
     fn undo(&mut self, saved: &Command) -> bool {
         if saved.verb == Verb::Set {
             let mut empty = saved.clone();
-            empty.args.clear();
+            empty.args = Id::of(saved).args;
             return self.change(saved, &empty);
         }
         let verb = if saved.verb == Verb::Bind {
@@ -275,6 +275,9 @@ fn refers(line: &Command, object: &Command) -> bool {
             }
         }
         Some(ConfigNoun::Service | ConfigNoun::ServiceGroup) => is(Key::ServiceName),
+        Some(ConfigNoun::NsTcpProfile) => is(Key::TcpProfileName),
+        Some(ConfigNoun::NetProfile) => is(Key::NetProfile),
+        Some(ConfigNoun::LbProfile) => is(Key::LbProfileName),
         Some(ConfigNoun::LbVserver) => is(Key::VserverName) || is(Key::BackupVserver),
         Some(ConfigNoun::Server | ConfigNoun::LbParameter | ConfigNoun::LbGroup) | None => false,
     }

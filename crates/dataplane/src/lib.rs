@@ -10,6 +10,7 @@ mod pipes;
 mod plane;
 mod relay;
 mod shared;
+mod sockets;
 mod sys;
 mod tcp;
 mod timers;

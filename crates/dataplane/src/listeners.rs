@@ -9,10 +9,11 @@ use core::net::SocketAddr;
 use std::collections::HashMap;
 use std::io;
 
-use sluice_balance::{Change, Protocol, VserverId, VserverSettings};
+use sluice_balance::{Change, Protocol, TcpOptions, VserverId, VserverSettings};
 
 use crate::listen::{self, Sockets};
 use crate::plane::PrepareError;
+use crate::sockets;
 use crate::worker::Socket;
 
 /// What is open.
@@ -157,6 +158,15 @@ impl Listeners {
         Ok(sockets)
     }
 
+    /// Tells the TCP sockets of a virtual server what only a listening socket can pass on to its clients.
+    pub(crate) fn tell(&self, vserver: VserverId, options: &TcpOptions) {
+        if let Some(Sockets::Tcp(listening)) = self.open.get(&vserver).map(|group| &group.sockets) {
+            for socket in listening {
+                sockets::tell_max_segment(&**socket, options);
+            }
+        }
+    }
+
     /// Lets the sockets of a virtual server go; they close when no worker borrows them.
     pub(crate) fn remove(&mut self, vserver: VserverId) {
         let group = self.open.remove(&vserver);
@@ -251,7 +261,9 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::SetMonitorBinding(_)
             | Change::UnbindMonitor(..)
             | Change::SetPersistenceLimit(_)
-            | Change::SetStartupFactor(_) => {}
+            | Change::SetStartupFactor(_)
+            | Change::SetServiceSockets(..)
+            | Change::SetVserverSockets(..) => {}
         }
     }
     wanted

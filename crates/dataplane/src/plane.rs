@@ -97,6 +97,8 @@ impl Dataplane {
     /// Takes `changes`, for which `prepared` was made, into effect. Cannot fail. When it returns,
     /// closed listeners no longer accept.
     pub fn commit(&mut self, prepared: Prepared, changes: &[Change]) {
+        // First of all, so that no flow of a new object goes without.
+        self.shared.sockets.apply(changes);
         let now = clock::now();
         self.shared.with_engine_as_controller(|engine| {
             for change in changes {
@@ -105,6 +107,11 @@ impl Dataplane {
         });
         // The caller learns of a new deadline by the wake that follows if there is one.
         self.drain_outputs(prepared, Arm::Later);
+        for change in changes {
+            if let Change::SetVserverSockets(vserver, sockets) = change {
+                self.listeners.tell(*vserver, &sockets.tcp);
+            }
+        }
         self.shared.with_engine(|_| ());
     }
 
@@ -290,6 +297,9 @@ impl Dataplane {
                 return tracing::error!(vserver = vserver.0, %address, %error, "cannot listen");
             }
         };
+        if let Some(options) = self.shared.sockets.of_client(vserver) {
+            self.listeners.tell(vserver, &options);
+        }
         let (done, answers) = channel();
         for (worker, socket) in self.workers.iter().zip(sockets) {
             worker.post(Message::Open(vserver, address, socket), done.clone());

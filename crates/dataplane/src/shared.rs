@@ -11,6 +11,7 @@ use rustix::process::{Resource, getrlimit};
 use sluice_balance::{Engine, Instant, Output};
 
 use crate::descriptors::Descriptors;
+use crate::sockets::SocketTable;
 use crate::udp::Sessions;
 
 /// The state that more than one thread needs.
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     complained: AtomicU64,
     /// The descriptors that clients may take.
     pub(crate) descriptors: Arc<Descriptors>,
+    /// What new sockets are to be like.
+    pub(crate) sockets: SocketTable,
     /// The UDP sessions of all workers.
     pub(crate) udp: Sessions,
 }
@@ -60,6 +63,7 @@ impl Shared {
             wake,
             draining: AtomicBool::new(false),
             complained: AtomicU64::new(0),
+            sockets: SocketTable::default(),
             udp: Sessions::new(limit, Arc::clone(&descriptors)),
             descriptors,
         }

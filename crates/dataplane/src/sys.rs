@@ -74,6 +74,19 @@ pub(crate) fn set_packet_info(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<
     } else {
         (libc::IPPROTO_IP, libc::IP_PKTINFO)
     };
+    set_flag(socket, level, option)
+}
+
+/// Makes `socket`, which is bound to an address without a port, get its port by the connect, where ports
+/// that other destinations use are free.
+///
+/// # Errors
+/// When the system cannot.
+pub(crate) fn set_port_at_connect(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_flag(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT)
+}
+
+fn set_flag(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the pointer is valid for reading the one `int` whose size is given.
     let result = unsafe {

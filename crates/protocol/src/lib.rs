@@ -26,7 +26,7 @@ pub use message::{FRAME_MAX, Hello, Reply, Request, VERSION};
 pub use paths::{config_of, default_config, default_socket, socket_of};
 pub use rows::{
     BoundService, BoundStat, ConfigStatus, GroupMember, GroupRow, ParameterRow, PersistenceStat,
-    PersistentSession, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart,
-    StartupRoundRobin, UdpStat, VserverRow, VserverStat,
+    PersistentSession, ProfileRow, Row, ServerRow, ServerService, ServiceRow, ServiceStat,
+    SlowStart, StartupRoundRobin, UdpStat, VserverRow, VserverStat,
 };
 pub use service_group::{BoundGroup, ServiceGroupMember, ServiceGroupRow, ServiceGroupStat};

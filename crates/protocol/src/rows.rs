@@ -43,6 +43,8 @@ pub enum Row {
     UdpStat(UdpStat),
     /// `show lb group`
     Group(GroupRow),
+    /// `show ns tcpProfile`, `show netProfile`, `show lb profile`
+    Profile(ProfileRow),
     /// `show lb persistentSessions`
     PersistentSession(PersistentSession),
     /// A virtual server of `explain lb vserver`
@@ -334,6 +336,15 @@ pub struct GroupMember {
     pub service_type: String,
     /// Its state in the words of `show`.
     pub state: String,
+}
+
+/// A profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileRow {
+    /// Its name.
+    pub name: String,
+    /// Options in force, but for secrets.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// A client that stays with a service.

@@ -58,6 +58,25 @@ fn options_of_a_virtual_server_stand_in_the_device_s_order() {
 }
 
 #[test]
+fn a_profile_lists_its_options_as_they_are_typed() {
+    let row = |name: &str| {
+        Row::Profile(sluice_protocol::ProfileRow {
+            name: name.to_owned(),
+            settings: settings(&[("nagle", "ENABLED"), ("mss", "1460")]),
+        })
+    };
+    let body = "\tmss: 1460\n\tnagle: ENABLED\n";
+    assert_eq!(
+        show(&[row("a"), row("b")], Form::List),
+        format!("1)\tName: a\n{body}2)\tName: b\n{body}")
+    );
+    assert_eq!(
+        show(&[row("a")], Form::Single),
+        format!("\tName: a\n{body}")
+    );
+}
+
+#[test]
 fn a_kind_of_persistence_that_is_not_here_names_its_backup() {
     let mut pairs = vec![
         ("persistenceType", "COOKIEINSERT"),

@@ -70,6 +70,7 @@ impl Engine {
             }
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
             Change::SetStartupFactor(factor) => self.set_startup_factor(*factor),
+            Change::SetServiceSockets(..) | Change::SetVserverSockets(..) => {}
         }
         for vserver in self.vservers.values_mut() {
             vserver.index.reset();

@@ -27,7 +27,10 @@ fn names(noun: Noun) -> Vec<String> {
         | Noun::ProtocolUdp
         | Noun::CliMode
         | Noun::CliPrompt
-        | Noun::CliAttribute => &[],
+        | Noun::CliAttribute
+        | Noun::LbProfile
+        | Noun::NetProfile
+        | Noun::NsTcpProfile => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -55,13 +58,24 @@ fn verbs_and_objects_are_offered_by_prefix() {
     assert_offers("x", &[]);
     assert_offers("-s", &[]);
     assert_eq!(at_end("").candidates.len(), VERBS.len());
-    assert_offers("add ", &["server", "service", "serviceGroup", "lb"]);
+    assert_offers(
+        "add ",
+        &[
+            "ns",
+            "netProfile",
+            "server",
+            "service",
+            "serviceGroup",
+            "lb",
+        ],
+    );
     assert_offers("add s", &["server", "service", "serviceGroup"]);
-    assert_offers("add lb ", &["vserver", "group"]);
+    assert_offers("add lb ", &["profile", "vserver", "group"]);
     assert_offers("add lb v", &["vserver"]);
     assert_offers("add v", &["vserver"]);
     let objects = [
         "ns",
+        "netProfile",
         "server",
         "service",
         "serviceGroup",
@@ -81,6 +95,7 @@ fn verbs_and_objects_are_offered_by_prefix() {
         "info",
         "feature",
         "mode",
+        "tcpProfile",
     ];
     assert_offers("show ns ", &ns);
     assert_offers("sh run", &["runningConfig"]);
@@ -208,7 +223,7 @@ fn descriptions_come_from_the_table() {
     assert_eq!(at_end("unz").candidates.len(), 0);
     assert_eq!(
         at_end("rm").candidates[0].description,
-        "server, service, serviceGroup, lb vserver, lb group"
+        "ns tcpProfile, netProfile, server, service, serviceGroup, lb profile, lb vserver, lb group"
     );
 }
 
@@ -216,7 +231,7 @@ fn descriptions_come_from_the_table() {
 fn topics_of_help_are_commands_and_objects() {
     assert_offers("help ad", &["add"]);
     assert_offers("help l", &["lb"]);
-    assert_offers("help add lb ", &["vserver", "group"]);
+    assert_offers("help add lb ", &["profile", "vserver", "group"]);
     assert_offers("help lb v", &["vserver"]);
     assert_offers("help add server x ", &[]);
 }

@@ -76,7 +76,8 @@ fn a_group_a_verb_and_an_object_list_one_line_synopses() {
         help("show ns").expect("it is a verb and a group"),
         "show ns config\nshow ns runningConfig [-withDefaults]\nshow ns savedConfig\nshow ns ns.conf\n\
          show ns rollbackcmd\nshow ns version\nshow ns connectiontable [<filterexpression>]\n\
-         show ns info\nshow ns feature\nshow ns mode\n"
+         show ns info\nshow ns feature\nshow ns mode\n\
+         show ns tcpProfile [<name>]\n"
     );
     assert_eq!(help("save"), Ok("save ns config [-force]\n".to_owned()));
 }

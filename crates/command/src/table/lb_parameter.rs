@@ -224,7 +224,7 @@ pub(super) static LB_PARAMETER: NounSpec = NounSpec {
         row(
             Key::LbHashAlgorithm,
             "lbHashAlgorithm",
-            Kind::Choice(&ALGORITHMS),
+            Kind::Choice(&HASH_ALGORITHMS),
             "How the hash methods find a service",
         )
         .default(Default::Choice("DEFAULT"))
@@ -233,11 +233,7 @@ pub(super) static LB_PARAMETER: NounSpec = NounSpec {
         row(
             Key::LbHashFingers,
             "lbHashFingers",
-            Kind::Integer {
-                min: 1,
-                max: 1024,
-                unit: "",
-            },
+            FINGERS,
             "The points of a service in the table of PRAC or JARH, times its weight",
         )
         .default(Default::Integer(256))
@@ -292,7 +288,7 @@ const RESET_FIN: Choices = Choices {
     elsewhere: &[],
 };
 
-const ALGORITHMS: Choices = Choices {
+pub(super) const HASH_ALGORITHMS: Choices = Choices {
     allowed: &[
         ("DEFAULT", "rendezvous, with exact shares"),
         ("PRAC", "a table over a prime number of places"),
@@ -315,3 +311,9 @@ const UNDEF_ACTIONS: Choices = Choices {
 const NO_COOKIES: &str = "there are no cookies";
 const NO_MONITORS: &str = "there are no monitors";
 const NO_MQTT: &str = "MQTT is not looked at";
+
+pub(super) const FINGERS: Kind = Kind::Integer {
+    min: 1,
+    max: 1024,
+    unit: "",
+};

@@ -9,12 +9,12 @@ use std::net::Ipv4Addr;
 
 use choices::{BACKUP_METHODS, METHODS, PERSISTENCE, SKIP, TYPES, UNITS};
 
-use super::accepted;
 use super::{
     ArgSpec, CommandSpec, Default, ENABLED_DISABLED, IDLE_SECONDS, Kind, MASK_LENGTH,
     MINUTES_OR_COOKIE, NounSpec, Positional, STAT_OPTIONS, Then, Times, appflow_log, comment,
     devno, many, once, optional, row, state,
 };
+use super::{accepted, rows};
 use crate::{Key, Noun, Verb};
 
 pub(super) static LB_VSERVER: NounSpec = NounSpec {
@@ -294,6 +294,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         layer7::PUSH_VSERVER,
         layer7::PUSH_LABEL,
         layer7::PUSH_MULTI,
+        rows::TCP_PROFILE,
         accepted::HTTP_PROFILE,
         layer7::DB_PROFILE,
         row(
@@ -346,6 +347,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         layer7::MYSQL_VERSION,
         layer7::MYSQL_CHARSET,
         layer7::MYSQL_CAPABILITIES,
+        rows::NET_PROFILE,
         listening::ICMP_RESPONSE,
         listening::RHI_STATE,
         listening::MIN_MEMBERS,
@@ -369,6 +371,7 @@ pub(super) static LB_VSERVER: NounSpec = NounSpec {
         layer7::RECURSION,
         accepted::PROCESS_LOCAL,
         accepted::DNS_PROFILE,
+        rows::LB_PROFILE,
         listening::REDIRECT_FROM_PORT,
         listening::HTTPS_REDIRECT_URL,
         listening::RETAIN_CONNECTIONS,

@@ -11,8 +11,11 @@ mod feature;
 mod lb_group;
 mod lb_parameter;
 mod lb_persistent_sessions;
+mod lb_profile;
 mod lb_vserver;
+mod net_profile;
 mod ns;
+mod ns_tcp_profile;
 mod rows;
 mod server;
 mod service;
@@ -44,12 +47,15 @@ pub static NOUNS: &[&NounSpec] = &[
     &feature::FEATURE,
     &feature::MODE,
     &ns::PROTOCOL_UDP,
+    &ns_tcp_profile::NS_TCP_PROFILE,
+    &net_profile::NET_PROFILE,
     &server::SERVER,
     &service::SERVICE,
     &service_group::SERVICE_GROUP,
     &service_group::MEMBER,
     &service_group::BINDINGS,
     &lb_parameter::LB_PARAMETER,
+    &lb_profile::LB_PROFILE,
     &lb_vserver::LB_VSERVER,
     &lb_group::LB_GROUP,
     &lb_persistent_sessions::LB_PERSISTENT_SESSIONS,
@@ -388,6 +394,9 @@ pub fn noun(noun: Noun) -> &'static NounSpec {
         Noun::CliMode => &cli::MODE,
         Noun::CliPrompt => &cli::PROMPT,
         Noun::CliAttribute => &cli::ATTRIBUTE,
+        Noun::LbProfile => &lb_profile::LB_PROFILE,
+        Noun::NetProfile => &net_profile::NET_PROFILE,
+        Noun::NsTcpProfile => &ns_tcp_profile::NS_TCP_PROFILE,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The building blocks of rows: how one is written down, and those that several nouns share.
 
 use super::{ArgSpec, Choices, Default, Effect, Kind, Positional, Saved, Then, Times};
-use crate::Key;
+use crate::{Key, Noun};
 
 pub(super) const ENABLED_DISABLED: Choices = Choices {
     allowed: &[("ENABLED", "on"), ("DISABLED", "off")],
@@ -253,3 +253,28 @@ static STATISTICS: Choices = Choices {
     aliases: &[],
     elsewhere: &[],
 };
+
+pub(super) const TCP_PROFILE: ArgSpec = profile(
+    Key::TcpProfileName,
+    "tcpProfileName",
+    Noun::NsTcpProfile,
+    "What its TCP sockets are like; nstcp_default_profile holds otherwise",
+);
+
+pub(super) const NET_PROFILE: ArgSpec = profile(
+    Key::NetProfile,
+    "netProfile",
+    Noun::NetProfile,
+    "From which address services are connected to; that of the service goes before",
+);
+
+pub(super) const LB_PROFILE: ArgSpec = profile(
+    Key::LbProfileName,
+    "lbprofilename",
+    Noun::LbProfile,
+    "What holds for it in place of lb parameter",
+);
+
+const fn profile(key: Key, spelling: &'static str, noun: Noun, help: &'static str) -> ArgSpec {
+    row(key, spelling, Kind::Name(noun), help).set().unset()
+}

@@ -5,12 +5,12 @@
 
 pub(super) mod unused;
 
-use super::accepted;
 use super::{
     ArgSpec, COMMENT_TEXT, Choices, CommandSpec, DELAY, Default, ENABLED_DISABLED, GRACEFUL,
     IDLE_SECONDS, Kind, NounSpec, ON_OFF, STAT_OPTIONS, Then, YES_NO, appflow_log, comment, devno,
     once, optional, row, state,
 };
+use super::{accepted, rows};
 use crate::service_type::{self, Side};
 use crate::{Key, Noun, Verb};
 
@@ -257,6 +257,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .default(Default::Choice("ENABLED"))
         .set()
         .unset(),
+        rows::TCP_PROFILE,
         accepted::HTTP_PROFILE,
         row(
             Key::HashId,
@@ -268,6 +269,7 @@ pub(super) static SERVICE: NounSpec = NounSpec {
         .unset(),
         comment(),
         appflow_log(),
+        rows::NET_PROFILE,
         accepted::TRAFFIC_DOMAIN,
         accepted::PROCESS_LOCAL,
         accepted::DNS_PROFILE,

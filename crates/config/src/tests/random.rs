@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sluice_balance::{
-    Change, Order, ServiceId, ServiceSettings, VserverId, VserverSettings, Weight,
+    Change, Order, ServiceId, ServiceSettings, Sockets, VserverId, VserverSettings, Weight,
 };
 
 use super::saved::reloaded;
@@ -18,6 +18,18 @@ struct Told {
     startup_factor: u32,
     services: BTreeMap<ServiceId, ServiceSettings>,
     vservers: BTreeMap<VserverId, (VserverSettings, Vec<Bound>)>,
+    /// Those that are not as by default.
+    service_sockets: BTreeMap<ServiceId, Sockets>,
+    vserver_sockets: BTreeMap<VserverId, Sockets>,
+}
+
+fn set_sockets<K: Ord>(known: &mut BTreeMap<K, Sockets>, id: K, sockets: Sockets) -> Sockets {
+    let before = if sockets == Sockets::default() {
+        known.remove(&id)
+    } else {
+        known.insert(id, sockets)
+    };
+    before.unwrap_or_default()
 }
 
 /// A bound service.
@@ -39,6 +51,7 @@ impl Told {
             Change::RemoveService(id) => {
                 let bound = self.vservers.values().flat_map(|(_, bindings)| bindings);
                 assert!(bound.into_iter().all(|(service, ..)| *service != id));
+                self.service_sockets.remove(&id);
                 assert!(self.services.remove(&id).is_some());
             }
             Change::AddVserver(id, settings) => {
@@ -49,7 +62,10 @@ impl Told {
                 assert_ne!(*known, settings);
                 *known = settings;
             }
-            Change::RemoveVserver(id) => assert!(self.vservers.remove(&id).is_some()),
+            Change::RemoveVserver(id) => {
+                self.vserver_sockets.remove(&id);
+                assert!(self.vservers.remove(&id).is_some());
+            }
             Change::EnableService(id) => assert!(self.services.contains_key(&id)),
             change @ (Change::SetPassive(_)
             | Change::AddMonitor(..)
@@ -59,6 +75,16 @@ impl Told {
             | Change::SetMonitorBinding(_)
             | Change::UnbindMonitor(..)) => panic!("no command makes {change:?}"),
             Change::EnableVserver(id) => assert!(self.vservers.contains_key(&id)),
+            Change::SetServiceSockets(id, sockets) => {
+                assert!(self.services.contains_key(&id));
+                let before = set_sockets(&mut self.service_sockets, id, sockets);
+                assert_ne!(before, sockets);
+            }
+            Change::SetVserverSockets(id, sockets) => {
+                assert!(self.vservers.contains_key(&id));
+                let before = set_sockets(&mut self.vserver_sockets, id, sockets);
+                assert_ne!(before, sockets);
+            }
             Change::SetPersistenceLimit(sessions) => {
                 assert_ne!(self.sessions, sessions);
                 self.sessions = sessions;
@@ -124,6 +150,16 @@ impl Told {
                 .map(|service| (service.id(), config.core_of(service)))
                 .collect(),
             vservers: vservers.collect(),
+            service_sockets: config
+                .services()
+                .map(|service| (service.id(), config.sockets_of(service)))
+                .filter(|(_, sockets)| *sockets != Sockets::default())
+                .collect(),
+            vserver_sockets: config
+                .vservers()
+                .map(|vserver| (vserver.id(), config.sockets_of_vserver(vserver)))
+                .filter(|(_, sockets)| *sockets != Sockets::default())
+                .collect(),
         }
     }
 }
@@ -184,6 +220,24 @@ fn line() -> impl Strategy<Value = String> {
         1 => group().prop_map(|g| format!("rm lb group {g}")),
         5 => super::service_groups::line(),
         3 => super::rename::line(),
+        2 => (verb_of_profile(), tcp_profile(), tcp_option())
+            .prop_map(|(v, p, o)| format!("{v} ns tcpProfile {p} {o}")),
+        2 => (verb_of_profile(), net_profile(), net_option())
+            .prop_map(|(v, p, o)| format!("{v} netProfile {p} {o}")),
+        2 => (verb_of_profile(), lb_option())
+            .prop_map(|(v, o)| format!("{v} lb profile l1 {o}")),
+        1 => tcp_profile().prop_map(|p| format!("unset ns tcpProfile {p} -nagle -mss -KA")),
+        1 => Just("rm ns tcpProfile t1".to_owned()),
+        1 => net_profile().prop_map(|p| format!("rm netProfile {p}")),
+        1 => Just("rm lb profile l1".to_owned()),
+        2 => (service(), tcp_profile(), net_profile())
+            .prop_map(|(s, t, n)| format!("set service {s} -tcpProfileName {t} -netProfile {n}")),
+        2 => (vserver(), tcp_profile(), net_profile())
+            .prop_map(|(v, t, n)| format!("set lb vserver {v} -tcpProfileName {t} -netProfile {n}")),
+        2 => (vserver(), net_profile())
+            .prop_map(|(v, n)| format!("set lb vserver {v} -netProfile {n} -lbprofilename l1")),
+        1 => service().prop_map(|s| format!("unset service {s} -tcpProfileName -netProfile")),
+        1 => vserver().prop_map(|v| format!("unset lb vserver {v} -netProfile -lbprofilename")),
         1 => parameter_option().prop_map(|o| format!("set lb parameter {o}")),
         1 => Just("unset lb parameter -sessionsThreshold -usePortForHashLb".to_owned()),
         1 => (server(), leave()).prop_map(|(s, o)| format!("disable server {s} {o}")),
@@ -200,6 +254,44 @@ fn leave() -> impl Strategy<Value = &'static str> {
         "-graceFul YES",
         "0 -graceFul NO",
         "1998 -graceFul YES",
+    ])
+}
+
+fn verb_of_profile() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["add", "set"])
+}
+
+fn tcp_profile() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["t1", "nstcp_default_profile", "nstcp_internal_apps"])
+}
+
+fn tcp_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "-nagle ENABLED",
+        "-nagle DISABLED -mss 1460",
+        "-KA ENABLED -KAconnIdleTime 60 -KAmaxProbes 3",
+        "-WS ENABLED -flavor CUBIC -bufferSize 65536",
+        "-mss 0 -bufferSize 8190 -KA DISABLED",
+    ])
+}
+
+fn net_profile() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["n1", "\"n 2\""])
+}
+
+fn net_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "-srcIP 10.0.0.7",
+        "-srcIP 2001:db8::7",
+        "-MBF ENABLED",
+    ])
+}
+
+fn lb_option() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "-lbHashAlgorithm PRAC",
+        "-lbHashFingers 9",
+        "-dbsLb ENABLED",
     ])
 }
 

@@ -17,6 +17,7 @@ use super::TcpSide;
 use super::first_bytes::FirstBytes;
 use super::flow::{Connecting, Flow};
 use crate::relay::Ready;
+use crate::sockets;
 use crate::token::{TCP_LISTENER, token};
 
 /// A listening socket that this worker borrows.
@@ -99,6 +100,8 @@ impl TcpSide {
                     if let Ok(source) = source.try_into()
                         && let Some(dialled) = dialled(listener, &client)
                     {
+                        let options = self.shared.sockets.of_client(listener.vserver);
+                        options.inspect(|options| sockets::tell(&client, options));
                         let key = FlowKey {
                             src: source,
                             dst: dialled,

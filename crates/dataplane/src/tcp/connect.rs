@@ -8,7 +8,7 @@ use mio::unix::SourceFd;
 use mio::{Interest, Registry};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
-use sluice_balance::{CloseReason, Instant, Refusal, Selection, TokenRange};
+use sluice_balance::{CloseReason, Instant, Refusal, Selection, Sockets, TcpOptions, TokenRange};
 
 use super::TcpSide;
 use super::driver::Legs;
@@ -16,6 +16,7 @@ use super::first_bytes::FirstBytes;
 use super::flow::{Attempt, Connecting, Stage};
 use crate::relay::{Ready, Relay, Side};
 use crate::shared::Shared;
+use crate::sockets;
 use crate::token::{TCP_CLIENT, TCP_SERVICE, token};
 
 impl TcpSide {
@@ -144,7 +145,13 @@ impl TcpSide {
         let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
             return Ok(Progress::Waiting);
         };
-        let (service, progress) = match open(selection.address) {
+        let (service, progress) = match open(
+            selection.address,
+            &self
+                .shared
+                .sockets
+                .to_service(connecting.vserver, selection.reservation.service()),
+        ) {
             Ok(opened) => opened,
             Err(error) => return Err((selection, error)),
         };
@@ -244,7 +251,7 @@ enum Progress {
     Waiting,
 }
 
-fn open(address: SocketAddr) -> Result<(OwnedFd, Progress), Errno> {
+fn open(address: SocketAddr, wanted: &Sockets) -> Result<(OwnedFd, Progress), Errno> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,
@@ -252,8 +259,12 @@ fn open(address: SocketAddr) -> Result<(OwnedFd, Progress), Errno> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let service = socket_with(family, SocketType::STREAM, flags, None)?;
     sockopt::set_tcp_nodelay(&service, true)?;
+    if wanted.tcp != TcpOptions::default() {
+        sockets::tell(&service, &wanted.tcp);
+    }
     // As for the clients' sockets: urgent bytes stay in the stream.
     sockopt::set_socket_oobinline(&service, true)?;
+    sockets::bind_source(&service, wanted.source, address)?;
     match connect(&service, &address) {
         Ok(()) => Ok((service, Progress::Connected)),
         Err(Errno::INPROGRESS | Errno::INTR) => Ok((service, Progress::Waiting)),

@@ -1,7 +1,7 @@
 //! How a session begins: a place within the limit, a service, a socket, and only one for a key.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::losses::Loss;
 use super::sessions::{Session, SessionKey};
 use super::{UdpSide, register};
 use crate::flow_rows::ServiceEnd;
+use crate::sockets;
 use crate::token::{UDP_SESSION, token};
 
 impl UdpSide {
@@ -94,7 +95,9 @@ impl UdpSide {
                     engine.select(key.vserver, &flow, &tried, now)
                 })
                 .map_err(|_| Loss::Refused)?;
-            let error = match connect(selection.address) {
+            let service = selection.reservation.service();
+            let wanted = self.shared.sockets.to_service(key.vserver, service);
+            let error = match connect(selection.address, wanted.source) {
                 Ok(socket) => return Ok((selection, socket)),
                 Err(error) => error,
             };
@@ -133,12 +136,13 @@ impl UdpSide {
 }
 
 /// Makes a socket that talks to the service at `address` only, from a port of its own.
-fn connect(address: SocketAddr) -> io::Result<UdpSocket> {
+fn connect(address: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
     let domain = socket2::Domain::for_address(address);
     let kind = socket2::Type::DGRAM.nonblocking();
     let socket = socket2::Socket::new(domain, kind, Some(socket2::Protocol::UDP))?;
     grow_receive_buffer(socket.as_fd(), SESSION_BUFFER);
     grow_send_buffer(socket.as_fd(), SESSION_BUFFER);
+    sockets::bind_source(&socket, source, address)?;
     socket.connect(&address.into())?;
     Ok(socket.into())
 }

@@ -159,6 +159,10 @@ fn rows() -> Vec<Row> {
             missing: vec!["-srcIP".to_owned()],
             assumed_without: Vec::new(),
         }),
+        Row::Profile(crate::ProfileRow {
+            name: "p".to_owned(),
+            settings: [("nagle".to_owned(), "ENABLED".to_owned())].into(),
+        }),
         Row::Parameter(ParameterRow {
             settings: settings(),
             persistence: persistence_stat(),

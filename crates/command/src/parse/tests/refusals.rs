@@ -36,10 +36,12 @@ fn wrong_words_of_a_command_are_named() {
     assert_eq!(hint("shwo server"), ["did you mean show?"]);
     assert_eq!(hint("show sever"), ["did you mean show server?"]);
     assert_eq!(hint("show lb vsrever"), ["did you mean show lb vserver?"]);
-    assert_eq!(hint("add lb"), ["next comes vserver or group"]);
+    assert_eq!(hint("add lb"), ["next comes profile, vserver or group"]);
     assert_eq!(
         hint("add"),
-        ["next comes server, service, serviceGroup, lb vserver or lb group"]
+        [
+            "next comes ns tcpProfile, netProfile, server, service, serviceGroup, lb profile, lb vserver or lb group"
+        ]
     );
     assert_eq!(hint("s server"), ["it could be set, show or stat"]);
     assert_eq!(
