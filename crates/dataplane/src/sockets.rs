@@ -238,12 +238,12 @@ mod tests {
             socket2::Socket::new(domain, socket2::Type::STREAM, None).unwrap()
         };
         let local = |socket: &socket2::Socket| socket.local_addr().unwrap().as_socket().unwrap();
-        let source = Some("127.0.0.77".parse().unwrap());
+        let source: IpAddr = "127.0.0.77".parse().unwrap();
         let bound = socket(v4);
-        bind_source(&bound, source, v4).unwrap();
-        assert_eq!(local(&bound).ip(), source.unwrap());
+        bind_source(&bound, Some(source), v4).unwrap();
+        assert_eq!(local(&bound).ip(), source);
         let other = socket(v6);
-        bind_source(&other, source, v6).unwrap();
+        bind_source(&other, Some(source), v6).unwrap();
         assert!(local(&other).ip().is_unspecified());
     }
 }

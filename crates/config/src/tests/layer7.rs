@@ -27,7 +27,7 @@ fn a_kind_of_persistence_that_is_not_here_gives_way_to_its_backup() {
     let line = "set lb vserver v1 -persistenceBackup SOURCEIP -backupPersistenceTimeout 5";
     let warnings = run(&mut config, line).warnings;
     let counts = format!("{COOKIE}-persistenceBackup SOURCEIP counts]");
-    assert_eq!(warnings, [counts.clone()]);
+    assert_eq!(warnings, [counts]);
     let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
     assert_eq!(
         kind_and_timeout(&config),
