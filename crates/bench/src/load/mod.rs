@@ -1,7 +1,7 @@
 //! The load generator: clients of several kinds and the services that answer them.
 //!
 //! Each client runs in one thread against one address and ends after its time; what it saw is a
-//! [`Sample`]. All talk to [`server`], directly or through a balancer.
+//! [`Sample`](sample::Sample). All talk to [`server`], directly or through a balancer.
 
 pub(crate) mod bulk;
 pub(crate) mod connections;
