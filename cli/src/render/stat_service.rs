@@ -96,6 +96,7 @@ fn push_single(text: &mut String, row: &ServiceStat) {
     push_gauge(text, "Closed without an answer", row.service_closes);
     push_gauge(text, "Resets by the client", row.client_resets);
     push_gauge(text, "Closed by the idle limit", row.idle_closes);
+    push_gauge(text, "No local port or memory", row.local_failures);
     push_gauge(
         text,
         "Average server TTFB (ms)",

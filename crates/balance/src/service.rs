@@ -56,6 +56,7 @@ struct Failures {
     service_closed: u64,
     client_reset: u64,
     idle: u64,
+    local: u64,
 }
 
 impl Service {
@@ -188,7 +189,8 @@ impl Service {
             CloseReason::ServiceClosed => failures.service_closed += 1,
             CloseReason::ClientReset => failures.client_reset += 1,
             CloseReason::IdleLimit => failures.idle += 1,
-            CloseReason::Finished | CloseReason::Flushed | CloseReason::Local => {}
+            CloseReason::Local => failures.local += 1,
+            CloseReason::Finished | CloseReason::Flushed => {}
         }
     }
 
@@ -241,6 +243,7 @@ impl Service {
             service_closes: self.failures.service_closed,
             client_resets: self.failures.client_reset,
             idle_closes: self.failures.idle,
+            local_failures: self.failures.local,
             response_time: self.answers.average_time(),
             longest_wait: waiting.map(|since| now.duration_since(since)),
             recent_failures: self.answers.recent_failures(Moment::of(now)),

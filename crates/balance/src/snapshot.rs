@@ -77,6 +77,8 @@ pub struct ServiceStatus {
     pub client_resets: u64,
     /// Flows ended by an idle limit.
     pub idle_closes: u64,
+    /// Flows that this host had no port, descriptor or memory for; not the service's fault.
+    pub local_failures: u64,
     /// The average time to the first byte of an answer, failures included; none before the first.
     pub response_time: Option<Duration>,
     /// How long the client has been waiting who has been for longest; none if nobody waits.

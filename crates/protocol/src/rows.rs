@@ -249,6 +249,8 @@ pub struct ServiceStat {
     pub service_closes: u64,
     pub client_resets: u64,
     pub idle_closes: u64,
+    /// Flows that this host had no port, descriptor or memory for; not the service's fault.
+    pub local_failures: u64,
     /// The average time to the first byte of an answer, in microseconds; none before the first.
     pub response_time_us: Option<u64>,
     /// How long the client waits that has waited for longest; none if nobody waits.

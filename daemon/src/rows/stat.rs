@@ -47,6 +47,7 @@ impl View<'_> {
             service_closes: status.service_closes,
             client_resets: status.client_resets,
             idle_closes: status.idle_closes,
+            local_failures: status.local_failures,
             response_time_us: status.response_time.map(micros),
             longest_wait_us: status.longest_wait.map(micros),
             recent_failures: status.recent_failures,

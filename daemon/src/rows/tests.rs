@@ -75,6 +75,7 @@ impl World {
             status.service_resets = base + 13;
             status.client_resets = base + 14;
             status.idle_closes = base + 15;
+            status.local_failures = base + 20;
             status.service_closes = base + 16;
             status.response_time = Some(Duration::from_micros(base + 17));
             status.longest_wait = Some(Duration::from_micros(base + 18));
@@ -308,6 +309,7 @@ fn stat(name: &str, port: &str, base: u64) -> ServiceStat {
         service_resets: base + 13,
         client_resets: base + 14,
         idle_closes: base + 15,
+        local_failures: base + 20,
         service_closes: base + 16,
         response_time_us: Some(base + 17),
         longest_wait_us: Some(base + 18),

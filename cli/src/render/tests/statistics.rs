@@ -90,6 +90,7 @@ fn service_stat() -> Row {
         service_resets: 13,
         client_resets: 14,
         idle_closes: 15,
+        local_failures: 20,
         service_closes: 16,
         response_time_us: Some(12_345),
         longest_wait_us: None,
@@ -122,6 +123,7 @@ Resets by the service                             --                   13
 Closed without an answer                          --                   16
 Resets by the client                              --                   14
 Closed by the idle limit                          --                   15
+No local port or memory                           --                   20
 Average server TTFB (ms)                          --               12.345
 Longest wait now (ms)                             --                   --
 Recent failures                                   --                   17

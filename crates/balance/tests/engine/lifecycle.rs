@@ -103,6 +103,7 @@ fn end_of_a_flow_is_counted_by_its_reason() {
     assert_eq!((shown.active, shown.hits), (0, 28));
     assert_eq!((shown.connect_failures, shown.service_resets), (2, 4));
     assert_eq!((shown.client_resets, shown.idle_closes), (3, 5));
+    assert_eq!(shown.local_failures, 7);
 }
 
 #[test]

@@ -295,6 +295,7 @@ fn service_stat() -> ServiceStat {
         service_resets: 13,
         client_resets: 14,
         idle_closes: 15,
+        local_failures: 20,
         service_closes: 16,
         response_time_us: Some(12_345),
         longest_wait_us: None,
