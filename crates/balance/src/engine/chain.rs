@@ -91,11 +91,7 @@ impl Engine {
         denial: Denial,
         question: &Question<'_>,
     ) -> Option<Served> {
-        let accepts = |(_, vserver): (_, &Vserver)| {
-            let spillover = vserver.settings.backup.spillover;
-            spillover.is_some_and(|own| own.action == SpilloverAction::Accept)
-        };
-        if !self.chain(dialled).any(accepts) {
+        if !self.accepts_in_the_end(dialled) {
             return None;
         }
         let question = Question {
@@ -106,6 +102,14 @@ impl Engine {
             Ok(served) => Some(served),
             Err(_) => self.pass_on(dialled, denial, &question),
         }
+    }
+
+    /// Whether a virtual server of the chain is told to take what nobody has room for.
+    pub(super) fn accepts_in_the_end(&self, dialled: VserverId) -> bool {
+        self.chain(dialled).any(|(_, vserver)| {
+            let spillover = vserver.settings.backup.spillover;
+            spillover.is_some_and(|own| own.action == SpilloverAction::Accept)
+        })
     }
 
     /// Finds the first backup that takes a flow which `dialled` cannot take because of `denial`.

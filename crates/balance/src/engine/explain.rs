@@ -191,7 +191,13 @@ impl Engine {
         for one in asked.iter().filter(lingers) {
             missing = missing.and(self.entry_needs(one.vserver, unknown));
         }
-        for one in asked.iter().filter(|one| reaches_services(one.verdict)) {
+        // Where nobody takes the flow as it is, who spills is asked for its services in the end.
+        let is_taken = |one: &Asked| matches!(one.verdict, Verdict::Serves | Verdict::Sticky);
+        let asks_again = self.accepts_in_the_end(dialled) && !asked.iter().any(is_taken);
+        let is_asked = |one: &&Asked| {
+            reaches_services(one.verdict) || asks_again && one.verdict == Verdict::Spilling
+        };
+        for one in asked.iter().filter(is_asked) {
             missing = missing.and(self.entry_needs(one.vserver, unknown));
             let vserver = &self.vservers[&one.vserver];
             missing.token |= one.is_open() && vserver.looks_at_token();

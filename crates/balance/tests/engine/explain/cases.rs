@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use sluice_balance::{
     AddressMask, Backup, Change, Client, DecidedBy, Diversion, EntryEffect, EntryStatus, Exclusion,
-    Explanation, Method, MethodChoice, Missing, Outcome, Persistence, PersistenceKind,
-    PersistenceTimeout, RampUnit, Refusal, ServiceId, SkipPersistence, SlowStart, Unit, Verdict,
-    VserverId,
+    Explanation, Leave, Method, MethodChoice, Missing, Outcome, Persistence, PersistenceKind,
+    PersistenceTimeout, RampUnit, Refusal, ServiceId, SkipPersistence, SlowStart, Spillover,
+    SpilloverAction, SpilloverMethod, Unit, Verdict, VserverId,
 };
 
 use crate::rig::{self, Rig, V};
@@ -241,6 +241,49 @@ fn an_entry_decides_and_is_not_renewed_by_asking() {
     assert_eq!(said.asked[0].entry, Some(entry(EntryEffect::Moves)));
     rig.jump_to(120_000);
     assert_eq!(explain(&mut rig, &client).asked[0].entry, None);
+}
+
+/// The entry of a client is looked up at last by who spills and accepts what nobody else takes: that
+/// a client is unknown has to be said there too.
+#[test]
+fn who_accepts_in_the_end_may_know_the_client() {
+    let mut rig = Rig::new(Method::RoundRobin, &[1]);
+    let mut settings = rig::vserver(Method::RoundRobin);
+    settings.persistence = Some(Persistence {
+        kind: PersistenceKind::SourceIp,
+        mask: AddressMask::ALL,
+        timeout: PersistenceTimeout::new(2).unwrap(),
+        skip: SkipPersistence::None,
+        trofs: true,
+        group: None,
+    });
+    settings.backup.spillover = Some(Spillover {
+        method: SpilloverMethod::Connections(0),
+        persistence: None,
+        action: SpilloverAction::Accept,
+    });
+    rig.apply(Change::SetVserver(V, settings));
+    assert_eq!(rig.pick(), 1);
+    rig.add_service(2);
+    rig.set(2, |settings| settings.max_client = Some(0));
+    rig.apply(Change::Bind(rig::bind(V, 2, 1)));
+    let gracefully = Leave {
+        delay: None,
+        graceful: true,
+    };
+    rig.apply(Change::DisableService(ServiceId(1), gracefully));
+
+    let said = explain(&mut rig, &Client::default());
+    assert_eq!(said.asked[0].verdict, Verdict::Spilling);
+    assert!(matches!(said.outcome, Outcome::Refused(_)), "{said:?}");
+    assert!(said.assumed_without.src, "{said:?}");
+    let client = Client {
+        src: Some(rig::flow().src.ip()),
+        ..Client::default()
+    };
+    let said = explain(&mut rig, &client);
+    assert_eq!(said.asked[0].verdict, Verdict::Accepts);
+    assert_eq!(rig.pick(), 1);
 }
 
 #[test]
