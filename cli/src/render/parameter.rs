@@ -1,8 +1,8 @@
 //! `show lb parameter`.
 //!
 //! The title and the labels of the port in hashes and of the HttpOnly flag are the reference's; the
-//! others are as close to its terms as is known. The last two lines, the state of the persistence
-//! table, are our own. A passphrase is not shown.
+//! others are as close to its terms as is known. The lines of TCP-INLINE and of connects, and the last
+//! two, the state of the persistence table, are our own. A passphrase is not shown.
 
 use sluice_protocol::ParameterRow;
 
@@ -16,6 +16,9 @@ pub(crate) fn push(text: &mut String, row: &ParameterRow) {
     }
     let ttl = option(&row.settings, "TTL for Domain Based Server: ", "dbsttl");
     push_parts(text, &[ttl.map(|line| line + " secs")]);
+    for parts in own(row) {
+        push_parts(text, &parts);
+    }
     let table = &row.persistence;
     for (label, number) in [
         ("Sessions Threshold", table.sessions_max),
@@ -24,6 +27,29 @@ pub(crate) fn push(text: &mut String, row: &ParameterRow) {
     ] {
         push_parts(text, &[Some(format!("{label}: {number}"))]);
     }
+}
+
+/// Returns what the reference has not.
+fn own(row: &ParameterRow) -> [Vec<Option<String>>; 5] {
+    let part = |label: &str, key: &str| option(&row.settings, label, key);
+    let seconds = |label: &str, key: &str| part(label, key).map(|part| part + " secs");
+    let sample = part("of the last ", "tcpInlineSample").unwrap_or_default();
+    [
+        vec![part("TCP-INLINE: ", "tcpInline")],
+        vec![
+            part("TCP-INLINE Retries: ", "tcpInlineRetries"),
+            part("Share: ", "tcpInlineShare").map(|share| format!("{share} % {sample}")),
+        ],
+        vec![seconds(
+            "TCP-INLINE Response Timeout: ",
+            "tcpInlineResptimeout",
+        )],
+        vec![
+            seconds("TCP-INLINE Down Time: ", "tcpInlineDownTime"),
+            seconds("Maximum: ", "tcpInlineMaxDownTime"),
+        ],
+        vec![part("Connect Tries: ", "connectTries")],
+    ]
 }
 
 const LABELS: [(&str, &str); 21] = [

@@ -230,8 +230,12 @@ pub enum Change {
     /// The operator enabled a service, whether or not it was disabled: what its connections have said
     /// of it is forgotten.
     EnableService(ServiceId),
-    /// Services are watched like this by their own connections from now on; before, they are not.
+    /// Services are watched like this by their own connections from now on; before, as they are by
+    /// default. What has been seen of them stays, unless they are watched no more.
     SetPassive(PassiveSettings),
+    /// So many services are tried for one client whose connect fails, at least 1. The core has no use
+    /// for it.
+    SetConnectTries(u8),
     /// A monitor now exists.
     AddMonitor(MonitorId, MonitorSettings),
     /// A monitor has these settings from now on, or probes in another way. What it has found stays; a

@@ -145,9 +145,9 @@
 //!
 //! # Connections
 //!
-//! [`Change::SetPassive`] lets the connections of TCP services decide as well: who fails too often is
-//! DOWN for a while and comes back by a trial; see [`PassiveSettings`]. It goes by what is reported as
-//! above: ends of flows, client data and first answers.
+//! The connections of TCP services decide as well, unless [`Change::SetPassive`] says otherwise: who
+//! fails too often is DOWN for a while and comes back by a trial; see [`PassiveSettings`]. It goes by
+//! what is reported as above: ends of flows, client data and first answers.
 //!
 //! # Why there
 //!
@@ -225,8 +225,9 @@ pub use persistence::{
     PersistenceStatus, PersistenceTimeout, PersistenceTotals, SkipPersistence, TimeoutError,
 };
 pub use snapshot::{
-    BindingStatus, DrainStatus, InlineStatus, LastProbe, MonitorStatus, RampStatus, ServiceStatus,
-    Snapshot, StartupReason, StartupStatus, State, StateReason, VserverStatus,
+    BindingStatus, DrainStatus, InlineFailure, InlineStatus, LastProbe, MonitorStatus, OutBecause,
+    RampStatus, ServiceStatus, Snapshot, StartupReason, StartupStatus, State, StateReason,
+    VserverStatus,
 };
 pub use sockets::{KeepAlive, Sockets, TcpOptions};
 pub use time::Instant;

@@ -16,8 +16,8 @@ use crate::monitored::MonitorValues;
 use crate::rate::{Rates, Recent, Totals, exceeds};
 use crate::window::{Traffic, Window};
 use crate::{
-    CloseReason, Counters, Instant, Protocol, ServiceId, ServiceSettings, ServiceStatus, State,
-    StateReason, VserverId,
+    CloseReason, Counters, InlineStatus, Instant, PassiveSettings, Protocol, ServiceId,
+    ServiceSettings, ServiceStatus, State, StateReason, VserverId,
 };
 
 /// All that the core keeps of a service.
@@ -25,6 +25,8 @@ use crate::{
 pub(crate) struct Service {
     pub(crate) state: State,
     pub(crate) active: u64,
+    /// Those of the active ones that the service has finished with.
+    pub(crate) done: u64,
     pub(crate) counters: Arc<Counters>,
     pub(crate) window: Window,
     pub(crate) identity: Identity,
@@ -65,6 +67,7 @@ impl Service {
         Self {
             state: state_of(&settings, false),
             active: 0,
+            done: 0,
             counters: Arc::default(),
             window: Window::new(),
             identity: Identity::new(settings.address, settings.hash_id),
@@ -83,6 +86,12 @@ impl Service {
             failures: Failures::default(),
             rates: Rates::new(),
         }
+    }
+
+    /// Returns how many flows it is at work on.
+    #[inline]
+    pub(crate) fn busy(&self) -> u64 {
+        self.active - self.done
     }
 
     /// Whether it takes flows, its limits apart: it is UP, and none is on trial.
@@ -205,7 +214,7 @@ impl Service {
         self.rates.record(slot, self.totals());
     }
 
-    /// Shows the service; `window` and `rate` are the slots of the baselines.
+    /// Shows the service, its monitors and connections apart; `window` and `rate` are the slots of the baselines.
     pub(crate) fn status(
         &self,
         id: ServiceId,
@@ -248,9 +257,15 @@ impl Service {
             longest_wait: waiting.map(|since| now.duration_since(since)),
             recent_failures: self.answers.recent_failures(Moment::of(now)),
             stands_behind: self.stands_behind(now),
-            inline: self.inline.status(),
+            inline: InlineStatus::default(),
             monitors: Vec::new(),
         }
+    }
+
+    /// Shows what its connections say of it.
+    pub(crate) fn inline_status(&self, settings: &PassiveSettings) -> InlineStatus {
+        let is_watched = self.settings.protocol == Protocol::Tcp;
+        self.inline.status(is_watched, settings)
     }
 
     fn totals(&self) -> Totals {

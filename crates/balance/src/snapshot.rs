@@ -108,16 +108,61 @@ pub enum StateReason {
 /// What the connections of one service say of it at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InlineStatus {
+    /// Whether they are asked: it is one of TCP, and [`PassiveSettings`](crate::PassiveSettings) say so.
+    pub is_watched: bool,
     /// Until when it is DOWN because of them.
     pub out_until: Option<Instant>,
     /// Whether it is UP, but takes one flow at a time until one of them decides.
     pub is_on_trial: bool,
+    /// Why it is out or on trial.
+    pub because: Option<OutBecause>,
     /// Failures since the last success.
     pub failed_in_a_row: u32,
-    /// Failures among the last connections, of which 100 are looked at.
+    /// Failures among the last connections that are looked at.
     pub failed: u32,
     /// How many connections these are.
     pub seen: u32,
+    /// The last failure, and when it was.
+    pub last_failure: Option<(InlineFailure, Instant)>,
+    /// When it last answered a client for the first time on a connection.
+    pub last_answer: Option<Instant>,
+    /// Connections ever that said something.
+    pub total: u64,
+    /// Those of them that failed.
+    pub failed_total: u64,
+    /// How often it ever went out.
+    pub times_out: u64,
+}
+
+/// How a connection showed that its service is not well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InlineFailure {
+    /// The connect was refused or timed out.
+    ConnectFailed,
+    /// The service reset it with client data unanswered.
+    Reset,
+    /// The service closed it with client data unanswered.
+    Closed,
+    /// Client data was not answered in time.
+    Silent,
+    /// Client data was not answered until the client gave up, or an idle limit was reached.
+    GaveUp,
+}
+
+/// Which rule took a service out because of its connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutBecause {
+    /// So many failed one after the other.
+    InARow(u32),
+    /// Too large a share of them failed.
+    Share {
+        /// So many.
+        failed: u32,
+        /// Of the last so many.
+        of: u32,
+    },
+    /// The one failed that was to decide whether it is well again.
+    Trial,
 }
 
 /// One monitor of one service at one moment.

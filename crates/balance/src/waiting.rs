@@ -47,6 +47,10 @@ pub(crate) struct Ended {
     pub(crate) progress: Progress,
     /// Whether its silence was counted as a failure.
     pub(crate) is_counted: bool,
+    /// Whether it was answered before, and then client data was not.
+    pub(crate) is_unanswered: bool,
+    /// Whether its service had nothing more to do with it.
+    pub(crate) is_done: bool,
 }
 
 impl Waiting {
@@ -89,6 +93,8 @@ struct Entry {
     /// Who serves it.
     vserver: VserverId,
     is_counted: bool,
+    is_unanswered: bool,
+    is_done: bool,
 }
 
 impl Flows {
@@ -97,6 +103,8 @@ impl Flows {
         let entry = Entry {
             vserver,
             is_counted: false,
+            is_unanswered: false,
+            is_done: false,
             progress: Progress::Quiet(now),
             older: None,
             newer: None,
@@ -148,6 +156,8 @@ impl Flows {
         let Entry {
             progress,
             is_counted,
+            is_unanswered,
+            is_done,
             ..
         } = *self.at(slot);
         if let (Progress::Asked(_), Some(line)) = (progress, line) {
@@ -157,6 +167,8 @@ impl Flows {
         Ended {
             progress,
             is_counted,
+            is_unanswered,
+            is_done,
         }
     }
 
@@ -171,6 +183,16 @@ impl Flows {
     /// Returns where a flow is.
     pub(crate) fn progress(&self, slot: FlowSlot) -> Progress {
         self.entries[slot.0 as usize].progress
+    }
+
+    /// Notes that a flow which was answered has client data that is not.
+    pub(crate) fn mark_unanswered(&mut self, slot: FlowSlot) {
+        self.at(slot).is_unanswered = true;
+    }
+
+    /// Notes that the service of a flow has nothing more to do with it; returns whether that is new.
+    pub(crate) fn mark_done(&mut self, slot: FlowSlot) -> bool {
+        !std::mem::replace(&mut self.at(slot).is_done, true)
     }
 
     /// Notes that the silence of a flow was counted as a failure.

@@ -1,8 +1,11 @@
 //! What holds for all virtual servers: `lb parameter`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use sluice_balance::{AddressMask, Change, Fingers, HashAlgorithm, HashSettings};
+use sluice_balance::{
+    AddressMask, Change, Fingers, HashAlgorithm, HashSettings, PassiveSettings, Percent,
+};
 use sluice_command::{Command, ConfigVerb, Fault, Key, Noun, Verb};
 
 use crate::edit::Edit;
@@ -30,6 +33,27 @@ impl Parameter {
     pub(crate) fn startup_factor(&self) -> u32 {
         let factor = self.settings.number(Key::StartupRrFactor);
         u32::try_from(factor).expect(TABLE)
+    }
+
+    /// Returns how services are watched by their own connections.
+    pub(crate) fn passive(&self) -> PassiveSettings {
+        let number = |key| u8::try_from(self.settings.number(key)).expect(TABLE);
+        let seconds = |key| Duration::from_secs(self.settings.number(key));
+        let share = self.settings.number(Key::TcpInlineShare);
+        PassiveSettings {
+            enabled: self.is(Key::TcpInline, "ENABLED"),
+            retries: number(Key::TcpInlineRetries),
+            share: Percent::new(share).expect(TABLE),
+            sample: number(Key::TcpInlineSample),
+            response_timeout: seconds(Key::TcpInlineRespTimeout),
+            down_time: seconds(Key::TcpInlineDownTime),
+            max_down_time: seconds(Key::TcpInlineMaxDownTime),
+        }
+    }
+
+    /// Returns how many services are tried for one client while connects fail.
+    pub(crate) fn connect_tries(&self) -> u8 {
+        u8::try_from(self.settings.number(Key::ConnectTries)).expect(TABLE)
     }
 
     /// Returns how a virtual server hashes that looks at these bits of an address.
@@ -62,10 +86,27 @@ impl Parameter {
     }
 
     /// Says which options of a command do nothing together with the others.
-    fn idle_options(&self, command: &Command) -> Option<String> {
-        let option = self.settings.given(command, Key::LbHashFingers)?;
-        self.is(Key::LbHashAlgorithm, "DEFAULT")
-            .then(|| format!("-{option} has no effect with -lbHashAlgorithm DEFAULT"))
+    fn idle_options(&self, command: &Command) -> Vec<String> {
+        let settings = &self.settings;
+        let seconds = |key| settings.number(key);
+        let is_unhashed = self.is(Key::LbHashAlgorithm, "DEFAULT");
+        let is_unwatched = self.is(Key::TcpInline, "DISABLED");
+        let has_no_share = seconds(Key::TcpInlineShare) == 0;
+        let is_longest = seconds(Key::TcpInlineMaxDownTime) < seconds(Key::TcpInlineDownTime);
+        let longest = "a shorter time than -tcpInlineDownTime";
+        let mut rules = vec![
+            (Key::LbHashFingers, is_unhashed, "-lbHashAlgorithm DEFAULT"),
+            (Key::TcpInlineSample, has_no_share, "-tcpInlineShare 0"),
+            (Key::TcpInlineMaxDownTime, is_longest, longest),
+        ];
+        let watched = INLINE.map(|key| (key, is_unwatched, "-tcpInline DISABLED"));
+        rules.extend(watched);
+        let idle = rules.into_iter().filter(|(_, holds, _)| *holds);
+        idle.filter_map(|(key, _, with)| {
+            let option = settings.given(command, key)?;
+            Some(format!("-{option} has no effect with {with}"))
+        })
+        .collect()
     }
 
     fn is(&self, key: Key, word: &str) -> bool {
@@ -133,6 +174,13 @@ impl Config {
             let factor = Change::SetStartupFactor(after.startup_factor());
             plan.changes.push(factor);
         }
+        if before.passive() != after.passive() {
+            plan.changes.push(Change::SetPassive(after.passive()));
+        }
+        if before.connect_tries() != after.connect_tries() {
+            let tries = Change::SetConnectTries(after.connect_tries());
+            plan.changes.push(tries);
+        }
         for vserver in self.vservers() {
             let group = self.group_of(vserver);
             let backup = self.backup_of(vserver).map(Vserver::id);
@@ -145,5 +193,15 @@ impl Config {
         plan.edits.push(Edit::Parameter(after));
     }
 }
+
+/// What says how services are watched, if they are.
+const INLINE: [Key; 6] = [
+    Key::TcpInlineRetries,
+    Key::TcpInlineShare,
+    Key::TcpInlineSample,
+    Key::TcpInlineRespTimeout,
+    Key::TcpInlineDownTime,
+    Key::TcpInlineMaxDownTime,
+];
 
 const TABLE: &str = "the table has the bounds of the core";

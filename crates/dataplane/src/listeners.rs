@@ -254,6 +254,7 @@ fn wanted(changes: &[Change]) -> Wanted {
             | Change::EnableVserver(_)
             | Change::EnableService(_)
             | Change::SetPassive(_)
+            | Change::SetConnectTries(_)
             | Change::AddMonitor(..)
             | Change::SetMonitor(..)
             | Change::RemoveMonitor(_)

@@ -98,7 +98,7 @@ impl Dataplane {
     /// closed listeners no longer accept.
     pub fn commit(&mut self, prepared: Prepared, changes: &[Change]) {
         // First of all, so that no flow of a new object goes without.
-        self.shared.sockets.apply(changes);
+        self.shared.apply(changes);
         let now = clock::now();
         self.shared.with_engine_as_controller(|engine| {
             for change in changes {

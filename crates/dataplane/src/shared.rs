@@ -3,12 +3,12 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::{Resource, getrlimit};
-use sluice_balance::{Engine, Instant, Output};
+use sluice_balance::{Change, Engine, Instant, Output};
 
 use crate::descriptors::Descriptors;
 use crate::sockets::SocketTable;
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) descriptors: Arc<Descriptors>,
     /// What new sockets are to be like.
     pub(crate) sockets: SocketTable,
+    /// How many services are tried for one client while connects fail.
+    pub(crate) connect_tries: AtomicUsize,
     /// The UDP sessions of all workers.
     pub(crate) udp: Sessions,
 }
@@ -64,6 +66,7 @@ impl Shared {
             draining: AtomicBool::new(false),
             complained: AtomicU64::new(0),
             sockets: SocketTable::default(),
+            connect_tries: AtomicUsize::new(CONNECT_TRIES),
             udp: Sessions::new(limit, Arc::clone(&descriptors)),
             descriptors,
         }
@@ -127,6 +130,17 @@ impl Shared {
                 .is_ok()
     }
 
+    /// Takes what changes say of new connections to services.
+    pub(crate) fn apply(&self, changes: &[Change]) {
+        self.sockets.apply(changes);
+        for change in changes {
+            if let Change::SetConnectTries(tries) = change {
+                let tries = usize::from(*tries).max(1);
+                self.connect_tries.store(tries, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Begins the drain; it cannot be taken back.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
@@ -146,6 +160,9 @@ impl Guarded {
         earlier || self.engine.has_output()
     }
 }
+
+/// What is tried unless the operator says otherwise.
+const CONNECT_TRIES: usize = 3;
 
 /// A shortage lasts; one line a second says so without filling the log.
 const COMPLAINT_INTERVAL: Duration = Duration::from_secs(1);

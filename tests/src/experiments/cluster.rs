@@ -79,7 +79,12 @@ impl Cluster {
     pub fn new(setup: Setup, seed: u64) -> Self {
         let mut sim = Sim::with_seed(
             seed,
-            &format!("add lb vserver v1 TCP -lbMethod {}", setup.method),
+            // The methods alone: services that go out because of their connections are measured with
+            // real sockets.
+            &format!(
+                "set lb parameter -tcpInline DISABLED\nadd lb vserver v1 TCP -lbMethod {}",
+                setup.method
+            ),
         );
         for number in 1..=setup.services {
             // The port is the number, by which a choice is known again.

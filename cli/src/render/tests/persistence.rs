@@ -50,6 +50,14 @@ fn parameters_show_the_options_there_are_and_the_persistence_table() {
             ("lbHashAlgorithm", "JARH"),
             ("dbsttl", "7"),
             ("cookiePassphrase", "secret"),
+            ("tcpInline", "ENABLED"),
+            ("tcpInlineRetries", "9"),
+            ("tcpInlineShare", "30"),
+            ("tcpInlineSample", "100"),
+            ("tcpInlineResptimeout", "5"),
+            ("tcpInlineDownTime", "10"),
+            ("tcpInlineMaxDownTime", "300"),
+            ("connectTries", "3"),
         ]),
         persistence: PersistenceStat {
             sessions: 2,
@@ -62,6 +70,11 @@ fn parameters_show_the_options_there_are_and_the_persistence_table() {
 \tUse port for hash LB: NO
 \tLB Hash Algorithm: JARH
 \tTTL for Domain Based Server: 7 secs
+\tTCP-INLINE: ENABLED
+\tTCP-INLINE Retries: 9\tShare: 30 % of the last 100
+\tTCP-INLINE Response Timeout: 5 secs
+\tTCP-INLINE Down Time: 10 secs\tMaximum: 300 secs
+\tConnect Tries: 3
 \tSessions Threshold: 150000
 \tCurrent Persistence Sessions: 2
 \tHits without Session, Table Full: 1

@@ -45,6 +45,24 @@ impl Engine {
         self.note_answer(reservation, now);
     }
 
+    /// Notes that the service of a flow has finished, and all it has said is with the client: it is not at
+    /// work on the flow any more, which only lasts until the client leaves too.
+    ///
+    /// Where this is not reported, a flow counts until its end.
+    pub fn handle_service_done(&mut self, reservation: &Reservation) {
+        let slot = self.services.slot(reservation.service);
+        if let Some(slot) = slot.filter(|_| self.flows.mark_done(reservation.flow)) {
+            self.services.at_mut(slot).done += 1;
+            self.tell_indexes(slot, |index| index.note_end(slot, false));
+        }
+    }
+
+    /// Notes that a flow which is about to be closed, and was answered before, has client data that
+    /// was not answered, while neither side had finished: a reset by the service is then its failure.
+    pub fn handle_unanswered(&mut self, reservation: &Reservation) {
+        self.flows.mark_unanswered(reservation.flow);
+    }
+
     /// Ends the flow's entry; a flow that failed is booked on its service.
     pub(super) fn end_exchange(
         &mut self,
@@ -58,6 +76,7 @@ impl Engine {
         };
         let line = &mut service.answers.waiting;
         let ended = self.flows.close(reservation.flow, Some(line));
+        service.done -= u64::from(ended.is_done);
         let failure = reason.and_then(|reason| Failure::of(reason, ended.progress));
         if let Some((failure, since)) = failure {
             service.look();

@@ -70,7 +70,9 @@ impl Engine {
             }
             Change::SetPersistenceLimit(limit) => self.persistence.set_limit(*limit),
             Change::SetStartupFactor(factor) => self.set_startup_factor(*factor),
-            Change::SetServiceSockets(..) | Change::SetVserverSockets(..) => {}
+            Change::SetConnectTries(_)
+            | Change::SetServiceSockets(..)
+            | Change::SetVserverSockets(..) => {}
         }
         for vserver in self.vservers.values_mut() {
             vserver.index.reset();

@@ -12,8 +12,8 @@ use super::apply::Cause;
 use crate::inline::Effect;
 use crate::waiting::{Ended, FlowSlot, Progress};
 use crate::{
-    CloseReason, Instant, PassiveSettings, Protocol, Reservation, ServiceId, State, StateReason,
-    VserverId,
+    CloseReason, InlineFailure, Instant, OutBecause, PassiveSettings, Protocol, Reservation,
+    ServiceId, State, StateReason, VserverId,
 };
 
 impl Engine {
@@ -66,7 +66,7 @@ impl Engine {
             let vserver = self.flows.pass_over(line);
             if vserver.is_some_and(|vserver| self.is_silent(id, vserver)) {
                 self.flows.mark_counted(flow);
-                self.note_failure(id, flow, now);
+                self.note_failure(id, flow, InlineFailure::Silent, now);
             }
         } else if trial_end.is_some_and(|end| end <= now) {
             // It says nothing either way: another one may.
@@ -107,41 +107,62 @@ impl Engine {
         now: Instant,
     ) {
         let (id, flow) = (reservation.service, reservation.flow);
-        if !self.passive.enabled || ended.progress == Progress::Answered {
+        if !self.passive.enabled || ended.progress == Progress::Answered && !ended.is_unanswered {
             return;
         }
         let is_asked = matches!(ended.progress, Progress::Asked(_));
-        let has_failed = match reason {
-            Some(CloseReason::ConnectFailed) => true,
-            Some(CloseReason::ServiceReset | CloseReason::ServiceClosed) => is_asked,
-            Some(CloseReason::Finished | CloseReason::ClientReset | CloseReason::IdleLimit) => {
-                is_asked && self.is_silent(id, reservation.vserver)
+        let failure = match reason {
+            Some(CloseReason::ConnectFailed) => Some(InlineFailure::ConnectFailed),
+            Some(CloseReason::ServiceReset) if is_asked || ended.is_unanswered => {
+                Some(InlineFailure::Reset)
             }
-            Some(CloseReason::Flushed | CloseReason::Local) | None => false,
+            Some(CloseReason::ServiceClosed) if is_asked => Some(InlineFailure::Closed),
+            Some(CloseReason::Finished | CloseReason::ClientReset | CloseReason::IdleLimit)
+                if is_asked && self.is_silent(id, reservation.vserver) =>
+            {
+                Some(InlineFailure::GaveUp)
+            }
+            Some(
+                CloseReason::ServiceReset
+                | CloseReason::ServiceClosed
+                | CloseReason::Finished
+                | CloseReason::ClientReset
+                | CloseReason::IdleLimit
+                | CloseReason::Flushed
+                | CloseReason::Local,
+            )
+            | None => None,
         };
-        if has_failed && !ended.is_counted {
-            self.note_failure(id, flow, now);
+        if let Some(failure) = failure.filter(|_| !ended.is_counted) {
+            self.note_failure(id, flow, failure, now);
         }
         self.end_trial(id, Some(flow));
     }
 
     /// Counts a failure, unless the service is of no use to anybody anyway.
-    fn note_failure(&mut self, id: ServiceId, flow: FlowSlot, now: Instant) {
+    fn note_failure(
+        &mut self,
+        id: ServiceId,
+        flow: FlowSlot,
+        failure: InlineFailure,
+        now: Instant,
+    ) {
+        let settings = self.passive;
         let service = self.services.get_mut(id).expect(EXISTS);
         if service.settings.protocol != Protocol::Tcp || service.state != State::Up {
             return;
         }
-        match service.inline.fail(flow, &self.passive) {
+        let because = match service.inline.fail(flow, failure, &settings, now) {
             Effect::None | Effect::IsBack => return,
-            Effect::GoesOut if !self.may_go_out(id) => {
-                let service = self.services.get_mut(id).expect(EXISTS);
-                return service.inline.forget();
-            }
-            Effect::GoesOut | Effect::IsOutAgain => {}
+            Effect::GoesOut(because) => because,
+            Effect::IsOutAgain => OutBecause::Trial,
+        };
+        if because != OutBecause::Trial && !self.may_go_out(id) {
+            let service = self.services.get_mut(id).expect(EXISTS);
+            return service.inline.forget();
         }
-        let settings = self.passive;
         let service = self.services.get_mut(id).expect(EXISTS);
-        service.inline.go_out(&settings, now);
+        service.inline.go_out(because, &settings, now);
         self.settle_apart(id, Cause::by(StateReason::Traffic), now);
         self.note_inline(id);
     }

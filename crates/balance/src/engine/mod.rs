@@ -97,7 +97,7 @@ impl Engine {
             binding_serial: 0,
             flows: Flows::default(),
             monitors: Monitors::default(),
-            passive: PassiveSettings::OFF,
+            passive: PassiveSettings::default(),
             inline_due: BTreeSet::new(),
             is_booted: false,
             dice: Dice::new(seed),

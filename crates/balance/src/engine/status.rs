@@ -46,6 +46,7 @@ impl Engine {
         let age = self.rate_times.base_age(self.now);
         ServiceStatus {
             monitors: self.monitors.status(id),
+            inline: service.inline_status(&self.passive),
             ..service.status(id, self.now, window, rate, age)
         }
     }

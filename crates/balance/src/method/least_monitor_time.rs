@@ -16,7 +16,7 @@ use crate::service::Service;
 #[inline]
 pub(super) fn load(service: &Service, usual: u64, moment: Moment, now: Instant) -> u64 {
     let answers = &service.answers;
-    let connections = service.active + answers.recent_failures(moment);
+    let connections = service.busy() + answers.recent_failures(moment);
     let measured = service.monitored.time().unwrap_or(usual);
     connections.saturating_mul(measured.max(answers.waited(now)).max(1))
 }

@@ -15,7 +15,7 @@ use crate::service::Service;
 #[inline]
 pub(super) fn load(service: &Service, usual: u64, moment: Moment, now: Instant) -> u64 {
     let answers = &service.answers;
-    let connections = service.active + answers.recent_failures(moment);
+    let connections = service.busy() + answers.recent_failures(moment);
     connections.saturating_mul(answers.expected_time(usual, moment, now))
 }
 
@@ -32,7 +32,7 @@ pub(super) fn bound(
     now: Instant,
 ) -> u64 {
     let answers = &service.answers;
-    let connections = service.active + answers.recent_failures(end);
+    let connections = service.busy() + answers.recent_failures(end);
     let times = [moment, end].map(|at| answers.expected_time(usual, at, now));
     connections.saturating_mul(times[0].min(times[1]))
 }

@@ -31,6 +31,7 @@ enum Op {
     Unused(Index),
     Ask(Index),
     Answer(Index),
+    Done(Index),
     Traffic(Index, u64, u64),
     Clock(u64),
     /// Monitors measure and report something else of each service, or of one.
@@ -85,6 +86,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => one().prop_map(Op::Unused),
         4 => one().prop_map(Op::Ask),
         4 => one().prop_map(Op::Answer),
+        3 => one().prop_map(Op::Done),
         6 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
         6 => step.prop_map(Op::Clock),
         2 => any::<u64>().prop_map(Op::Reports),
@@ -198,6 +200,10 @@ impl World {
             Op::Answer(index) => {
                 let flow = self.flows.get(index.index(self.flows.len().max(1)))?;
                 self.engine.handle_first_answer(flow, self.now);
+            }
+            Op::Done(index) => {
+                let flow = self.flows.get(index.index(self.flows.len().max(1)))?;
+                self.engine.handle_service_done(flow);
             }
             Op::Traffic(s, down, up) => {
                 let counters = self.counters[s.index(self.counters.len())].as_ref()?;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use sluice_balance::{
     Backup, Bind, Change, CloseReason, Counters, Engine, Fingers, FlowKey, HashAlgorithm,
-    HashSettings, Instant, Leave, Method, Orders, Output, Percent, Protocol, Refusal, Reservation,
-    Selection, ServiceId, ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings,
-    VserverStatus, Weight,
+    HashSettings, Instant, Leave, Method, Orders, Output, PassiveSettings, Percent, Protocol,
+    Refusal, Reservation, Selection, ServiceId, ServiceSettings, ServiceStatus, SlowStart,
+    VserverId, VserverSettings, VserverStatus, Weight,
 };
 
 /// The virtual server of most tests.
@@ -26,6 +26,14 @@ pub(crate) fn hash_algorithms() -> [HashAlgorithm; 3] {
     ]
 }
 
+/// Nobody is watched by connections.
+pub(crate) fn unwatched() -> PassiveSettings {
+    PassiveSettings {
+        enabled: false,
+        ..PassiveSettings::default()
+    }
+}
+
 /// An engine with its clock and the reservations that are out.
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
@@ -35,9 +43,10 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// Makes an engine with nothing in it, at time zero.
+    /// Makes an engine with nothing in it, at time zero, that leaves connections out of who is UP.
     pub(crate) fn empty() -> Self {
         let mut engine = Engine::new();
+        engine.apply(&Change::SetPassive(unwatched()), Instant::default());
         engine.check_index();
         Self {
             engine,

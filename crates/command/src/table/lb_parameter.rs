@@ -1,5 +1,5 @@
 //! The table of `lb parameter`: what holds for all virtual servers. There is one, and it is always
-//! there; the options are saved in the order of the reference's synopsis.
+//! there; the options are saved in the order of the reference's synopsis. Those after it are our own.
 
 use super::{Choices, CommandSpec, Default, ENABLED_DISABLED, Kind, NounSpec, ON_OFF, YES_NO, row};
 use crate::{Key, Noun, Verb};
@@ -272,6 +272,98 @@ pub(super) static LB_PARAMETER: NounSpec = NounSpec {
         .default(Default::Integer(150_000))
         .set()
         .unset(),
+        row(
+            Key::TcpInline,
+            "tcpInline",
+            Kind::Choice(&ENABLED_DISABLED),
+            "Whether TCP services are DOWN that their own connections show to be",
+        )
+        .default(Default::Choice("ENABLED"))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineRetries,
+            "tcpInlineRetries",
+            Kind::Integer {
+                min: 1,
+                max: 127,
+                unit: "connections",
+            },
+            "The connections that fail one after the other until a service is DOWN",
+        )
+        .default(Default::Integer(9))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineShare,
+            "tcpInlineShare",
+            Kind::Integer {
+                min: 0,
+                max: 100,
+                unit: "percent",
+            },
+            "The share of failed connections from which on a service is DOWN; 0 is none",
+        )
+        .default(Default::Integer(30))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineSample,
+            "tcpInlineSample",
+            Kind::Integer {
+                min: 10,
+                max: 100,
+                unit: "connections",
+            },
+            "The last connections of which tcpInlineShare is a share",
+        )
+        .default(Default::Integer(100))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineRespTimeout,
+            "tcpInlineResptimeout",
+            Kind::Integer {
+                min: 1,
+                max: 3600,
+                unit: "seconds",
+            },
+            "How long a client waits for its first answer until that is a failure",
+        )
+        .default(Default::Integer(5))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineDownTime,
+            "tcpInlineDownTime",
+            DOWN_TIME,
+            "How long a service is DOWN before a connection tries it; twice as long each further time",
+        )
+        .default(Default::Integer(10))
+        .set()
+        .unset(),
+        row(
+            Key::TcpInlineMaxDownTime,
+            "tcpInlineMaxDownTime",
+            DOWN_TIME,
+            "How long a service is DOWN at most before a connection tries it",
+        )
+        .default(Default::Integer(300))
+        .set()
+        .unset(),
+        row(
+            Key::ConnectTries,
+            "connectTries",
+            Kind::Integer {
+                min: 1,
+                max: 16,
+                unit: "services",
+            },
+            "The services that are tried for a client one after the other while connects fail",
+        )
+        .default(Default::Integer(3))
+        .set()
+        .unset(),
     ],
     help: "What holds for all virtual servers",
 };
@@ -280,6 +372,12 @@ const COUNT: Kind = Kind::Integer {
     min: 0,
     max: u32::MAX as u64,
     unit: "requests",
+};
+
+const DOWN_TIME: Kind = Kind::Integer {
+    min: 1,
+    max: 86_400,
+    unit: "seconds",
 };
 
 const RESET_FIN: Choices = Choices {

@@ -1,6 +1,11 @@
 //! What holds for all virtual servers: told to the core once, saved as one line.
 
-use sluice_balance::{Change, Engine, Fingers, HashAlgorithm, HashSettings, Instant, VserverId};
+use std::time::Duration;
+
+use sluice_balance::{
+    Change, Engine, Fingers, HashAlgorithm, HashSettings, Instant, PassiveSettings, Percent,
+    VserverId,
+};
 
 use super::{SITE, configured, planned, refused, run};
 use crate::Config;
@@ -11,6 +16,10 @@ fn an_untouched_configuration_is_that_of_an_untouched_core() {
     let config = Config::new();
     let options = config.parameter_options();
     assert_eq!(options["sessionsThreshold"], totals.limit.to_string());
+    assert_eq!(
+        config.objects.parameter.passive(),
+        PassiveSettings::default()
+    );
     let config = configured(&["add lb vserver v1 TCP"]);
     assert_eq!(super::core(&config).hash, HashSettings::default());
     assert_eq!(config.render().len(), 1);
@@ -101,6 +110,80 @@ fn the_startup_factor_is_one_change_and_warns_of_nothing() {
     assert_eq!(same.changes, []);
     let plan = run(&mut config, "unset lb parameter -startupRRFactor");
     assert_eq!(plan.changes, [Change::SetStartupFactor(0)]);
+    assert_eq!(config, configured(SITE));
+}
+
+#[test]
+fn how_connections_are_watched_is_one_change_and_one_line() {
+    let mut config = configured(SITE);
+    let line = "set lb parameter -tcpInlineRetries 5 -tcpInlineShare 50 -tcpInlineSample 20 \
+        -tcpInlineResptimeout 2 -tcpInlineDownTime 3 -tcpInlineMaxDownTime 60";
+    let plan = run(&mut config, line);
+    let settings = PassiveSettings {
+        enabled: true,
+        retries: 5,
+        share: Percent::new(50).unwrap(),
+        sample: 20,
+        response_timeout: Duration::from_secs(2),
+        down_time: Duration::from_secs(3),
+        max_down_time: Duration::from_secs(60),
+    };
+    assert_eq!(plan.changes, [Change::SetPassive(settings)]);
+    assert_eq!(plan.warnings, [""; 0]);
+    assert_eq!(config.render()[6], line);
+    assert_eq!(super::saved::reloaded(&config), config);
+    let plan = run(&mut config, "set lb parameter -tcpInline DISABLED");
+    let off = PassiveSettings {
+        enabled: false,
+        ..settings
+    };
+    assert_eq!(plan.changes, [Change::SetPassive(off)]);
+    let plan = run(
+        &mut config,
+        "unset lb parameter -tcpInline -tcpInlineRetries -tcpInlineShare -tcpInlineSample \
+            -tcpInlineResptimeout -tcpInlineDownTime -tcpInlineMaxDownTime",
+    );
+    assert_eq!(
+        plan.changes,
+        [Change::SetPassive(PassiveSettings::default())]
+    );
+    assert_eq!(config, configured(SITE));
+}
+
+#[test]
+fn watching_that_has_no_effect_says_so() {
+    let config = configured(&[]);
+    for (options, warnings) in [
+        (
+            "-tcpInline DISABLED -tcpInlineRetries 3 -tcpInlineDownTime 20",
+            vec![
+                "-tcpInlineRetries has no effect with -tcpInline DISABLED",
+                "-tcpInlineDownTime has no effect with -tcpInline DISABLED",
+            ],
+        ),
+        (
+            "-tcpInlineShare 0 -tcpInlineSample 50",
+            vec!["-tcpInlineSample has no effect with -tcpInlineShare 0"],
+        ),
+        (
+            "-tcpInlineDownTime 60 -tcpInlineMaxDownTime 59",
+            vec!["-tcpInlineMaxDownTime has no effect with a shorter time than -tcpInlineDownTime"],
+        ),
+        ("-tcpInlineDownTime 60 -tcpInlineMaxDownTime 60", vec![]),
+    ] {
+        let line = format!("set lb parameter {options}");
+        assert_eq!(planned(&config, &line).warnings, warnings, "{line}");
+    }
+}
+
+#[test]
+fn connect_tries_are_one_change_and_one_line() {
+    let mut config = configured(SITE);
+    let plan = run(&mut config, "set lb parameter -connectTries 1");
+    assert_eq!(plan.changes, [Change::SetConnectTries(1)]);
+    assert_eq!(config.render()[6], "set lb parameter -connectTries 1");
+    let plan = run(&mut config, "unset lb parameter -connectTries");
+    assert_eq!(plan.changes, [Change::SetConnectTries(3)]);
     assert_eq!(config, configured(SITE));
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sluice_balance::{
-    Change, Order, ServiceId, ServiceSettings, Sockets, VserverId, VserverSettings, Weight,
+    Change, Order, PassiveSettings, ServiceId, ServiceSettings, Sockets, VserverId,
+    VserverSettings, Weight,
 };
 
 use super::saved::reloaded;
@@ -16,6 +17,8 @@ use crate::{Config, plan_line};
 struct Told {
     sessions: u32,
     startup_factor: u32,
+    passive: PassiveSettings,
+    connect_tries: u8,
     services: BTreeMap<ServiceId, ServiceSettings>,
     vservers: BTreeMap<VserverId, (VserverSettings, Vec<Bound>)>,
     /// Those that are not as by default.
@@ -67,8 +70,7 @@ impl Told {
                 assert!(self.vservers.remove(&id).is_some());
             }
             Change::EnableService(id) => assert!(self.services.contains_key(&id)),
-            change @ (Change::SetPassive(_)
-            | Change::AddMonitor(..)
+            change @ (Change::AddMonitor(..)
             | Change::SetMonitor(..)
             | Change::RemoveMonitor(_)
             | Change::BindMonitor(_)
@@ -92,6 +94,14 @@ impl Told {
             Change::SetStartupFactor(factor) => {
                 assert_ne!(self.startup_factor, factor);
                 self.startup_factor = factor;
+            }
+            Change::SetPassive(passive) => {
+                assert_ne!(self.passive, passive);
+                self.passive = passive;
+            }
+            Change::SetConnectTries(tries) => {
+                assert_ne!(self.connect_tries, tries);
+                self.connect_tries = tries;
             }
             Change::Bind(bind) => {
                 assert!(self.services.contains_key(&bind.service));
@@ -146,6 +156,8 @@ impl Told {
         Self {
             sessions: config.objects.parameter.sessions(),
             startup_factor: config.objects.parameter.startup_factor(),
+            passive: config.objects.parameter.passive(),
+            connect_tries: config.objects.parameter.connect_tries(),
             services: services
                 .map(|service| (service.id(), config.core_of(service)))
                 .collect(),
@@ -385,6 +397,8 @@ fn parameter_option() -> impl Strategy<Value = &'static str> {
         "-allowBoundSvcRemoval DISABLED",
         "-allowBoundSvcRemoval ENABLED",
         "-cookiePassphrase \"a b\" -startupRRFactor 9",
+        "-tcpInline DISABLED -connectTries 1",
+        "-tcpInline ENABLED -tcpInlineRetries 3 -tcpInlineShare 0",
     ])
 }
 

@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mio::unix::SourceFd;
@@ -26,7 +27,8 @@ impl TcpSide {
             let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
                 return;
             };
-            if connecting.tried.len() >= TRIES {
+            let tries = self.shared.connect_tries.load(Ordering::Relaxed);
+            if connecting.tried.len() >= tries {
                 return self.close(index, true, CloseReason::ConnectFailed, now);
             }
             let selected = match ask(&self.shared, connecting, now) {
@@ -289,6 +291,3 @@ pub(super) fn register(
 /// How long a service may take to answer a connect: covers two lost SYNs (repeated after 1 s and 3 s)
 /// and leaves a waiting client time for two more services before most of them give up.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-
-/// How many services are tried for one client.
-const TRIES: usize = 3;

@@ -1,7 +1,8 @@
-//! What the engine is to hear of a flow: its first exchange, and whether its service left unheard.
+//! What the engine is to hear of a flow: its first exchange, whether its service left unheard, and
+//! whether it cut a later exchange off.
 //!
-//! Owns no socket and makes no call: it watches the relay's operations end. Costs one look at a flag
-//! once the service has answered, which is for nearly all of a flow's life.
+//! Owns no socket and makes no call: it watches the relay's operations end. Costs some flags for each
+//! of them, and news only for the first exchange.
 //!
 //! ```text
 //!   nothing -- client bytes taken by the service's socket --> news: client data
@@ -9,17 +10,22 @@
 //!      +---------- bytes read from the service -------------> news: first answer, and no more
 //!      +---------- the service's end, before the client's --> abandoned: it closed first
 //! ```
+//!
+//! Once the service's end is passed on to a client that has not finished: news, it is done with the flow.
 
 use sluice_balance::CloseReason;
 
 use crate::relay::{Op, Outcome, Side};
 
-/// How far the first exchange of a flow is.
+/// How far the exchanges of a flow are.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     asked: bool,
     answered: bool,
+    /// Whether the service's socket has taken bytes since the service last sent some.
+    unanswered: bool,
     client_ended: bool,
+    service_ended: bool,
     /// The service closed first, without having sent a byte.
     abandoned: bool,
 }
@@ -31,33 +37,51 @@ pub(super) enum News {
     ClientData,
     /// The first bytes of the service have come.
     FirstAnswer,
+    /// The service has finished before the client, and all that it sent is with the client.
+    ServiceDone,
 }
 
 impl Exchange {
     /// Takes the end of an operation; returns what it is news of.
     pub(super) fn handle_done(&mut self, op: Op, outcome: Outcome) -> Option<News> {
-        if self.answered {
-            return None;
-        }
         match (op, outcome) {
             (Op::Send(Side::Client) | Op::SpliceOut(Side::Client), Outcome::Moved(_)) => {
-                let first = !std::mem::replace(&mut self.asked, true);
+                self.unanswered = true;
+                let first = !std::mem::replace(&mut self.asked, true) && !self.answered;
                 first.then_some(News::ClientData)
             }
             (Op::Receive(Side::Service) | Op::SpliceIn(Side::Service), Outcome::Moved(_)) => {
-                self.answered = true;
-                Some(News::FirstAnswer)
+                self.unanswered = false;
+                let first = !std::mem::replace(&mut self.answered, true);
+                first.then_some(News::FirstAnswer)
             }
-            (Op::Receive(Side::Client), Outcome::Ended) => {
+            (Op::Receive(Side::Client) | Op::SpliceIn(Side::Client), Outcome::Ended) => {
                 self.client_ended = true;
                 None
             }
-            (Op::Receive(Side::Service), Outcome::Ended) => {
-                self.abandoned = !self.client_ended;
+            (Op::Receive(Side::Service) | Op::SpliceIn(Side::Service), Outcome::Ended) => {
+                self.service_ended = true;
+                self.abandoned = !self.client_ended && !self.answered;
                 None
+            }
+            (Op::Finish(Side::Client), Outcome::Ended) => {
+                (!self.client_ended).then_some(News::ServiceDone)
             }
             _ => None,
         }
+    }
+
+    /// Whether a reset by the service, for which the relay ends the flow, has left client data
+    /// unanswered after the first exchange, while neither side had finished.
+    ///
+    /// Once the client has finished it may not wait for anything, and what it sends to a service that
+    /// has finished comes too late.
+    pub(super) fn is_cut_off(&self, reason: CloseReason) -> bool {
+        reason == CloseReason::ServiceReset
+            && self.answered
+            && self.unanswered
+            && !self.client_ended
+            && !self.service_ended
     }
 
     /// Returns why a flow ended that the relay ends for `reason`.
@@ -129,6 +153,54 @@ mod tests {
             let expected = [None, None, asked, None, None, answered, None, None];
             assert_eq!(news, expected);
         }
+    }
+
+    #[test]
+    fn reset_cuts_a_later_exchange_off_that_is_not_answered_and_that_nobody_has_finished() {
+        let first = [(Send(Client), Moved(1)), (Receive(Service), Moved(1))];
+        let asks = (Send(Client), Moved(1));
+        let table: [(&[(Op, Outcome)], bool); 6] = [
+            (&[], false),
+            (&[asks], true),
+            (&[(SpliceOut(Client), Moved(1))], true),
+            (&[asks, (SpliceIn(Service), Moved(1))], false),
+            (&[asks, (Receive(Client), Ended)], false),
+            (&[(Receive(Service), Ended), asks], false),
+        ];
+        for (then, expected) in table {
+            let mut exchange = Exchange::default();
+            // The first exchange is reported as such.
+            for (op, outcome) in first {
+                exchange.handle_done(op, outcome);
+                assert!(!exchange.is_cut_off(CloseReason::ServiceReset));
+            }
+            for (op, outcome) in then {
+                assert_eq!(exchange.handle_done(*op, *outcome), None);
+            }
+            let cut_off = REASONS.map(|reason| exchange.is_cut_off(reason));
+            assert_eq!(cut_off, [false, false, expected, false, false, false]);
+        }
+    }
+
+    #[test]
+    fn service_that_finishes_first_is_done_once_its_end_is_passed_on() {
+        use Op::Finish;
+        let (news, _) = play([
+            (Send(Client), Moved(1)),
+            (Receive(Service), Moved(1)),
+            (Receive(Service), Ended),
+            (Send(Service), Moved(1)),
+            (Finish(Client), Ended),
+        ]);
+        assert_eq!(news[2..], [None, None, Some(News::ServiceDone)]);
+        // The flow ends with it.
+        let (news, _) = play([
+            (Receive(Client), Ended),
+            (Finish(Service), Ended),
+            (Receive(Service), Ended),
+            (Finish(Client), Ended),
+        ]);
+        assert_eq!(news, [None; 4]);
     }
 
     #[test]

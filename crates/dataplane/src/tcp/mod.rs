@@ -238,6 +238,7 @@ impl TcpSide {
                 self.shared.with_engine(|engine| match news {
                     News::ClientData => engine.handle_client_data(reservation, now),
                     News::FirstAnswer => engine.handle_first_answer(reservation, now),
+                    News::ServiceDone => engine.handle_service_done(reservation),
                 });
             }
             if matches!(outcome, Outcome::Moved(_)) && legs.traffic.note_moved() {
@@ -254,7 +255,7 @@ impl TcpSide {
     fn close(&mut self, index: usize, reset_it: bool, reason: CloseReason, now: Instant) {
         let flow = &mut self.flows[index];
         self.timers.disarm(&mut flow.timer, index);
-        let mut aborted = None;
+        let (mut aborted, mut cut_off) = (None, false);
         let (reservation, reason) = match std::mem::replace(&mut flow.stage, Stage::Closed) {
             Stage::Connecting(connecting) => {
                 reset(connecting.client);
@@ -264,6 +265,7 @@ impl TcpSide {
                 (attempt.map(|attempt| attempt.selection.reservation), reason)
             }
             Stage::Relaying(legs, _) => {
+                cut_off = legs.exchange.is_cut_off(reason);
                 let reason = legs.exchange.reason(reason);
                 (Some(self.io.close(legs, reset_it)), reason)
             }
@@ -276,8 +278,12 @@ impl TcpSide {
             self.count_aborted(vserver);
         }
         if let Some(reservation) = reservation {
-            self.shared
-                .with_engine(|engine| engine.handle_close(reservation, reason, now));
+            self.shared.with_engine(|engine| {
+                if cut_off {
+                    engine.handle_unanswered(&reservation);
+                }
+                engine.handle_close(reservation, reason, now);
+            });
         }
     }
 

@@ -1,6 +1,9 @@
 //! What is a failure, what is none, and how many are too many.
 
-use sluice_balance::{Change, CloseReason, Output, PassiveSettings, ServiceId, State, StateReason};
+use sluice_balance::{
+    Change, CloseReason, InlineFailure, OutBecause, Output, PassiveSettings, Percent, ServiceId,
+    State, StateReason,
+};
 
 use super::bench::{Bench, seconds};
 use crate::rig::at;
@@ -177,6 +180,136 @@ fn one_way_service_is_not_watched_for_silence_but_for_refusals() {
 }
 
 #[test]
+fn share_and_sample_are_what_is_set() {
+    let settings = |share, sample| PassiveSettings {
+        retries: 100,
+        share: Percent::new(share).unwrap(),
+        sample,
+        ..PassiveSettings::default()
+    };
+    // One of two fails: 5 of 10 are half, 100 of 100 are never.
+    for (share, sample, expected) in [
+        (50, 10, Some(10)),
+        (51, 10, None),
+        (50, 11, Some(11)),
+        (0, 10, None),
+        (100, 100, None),
+    ] {
+        let mut bench = Bench::new(2);
+        bench.rig.apply(Change::SetPassive(settings(share, sample)));
+        let mut given = 0;
+        while bench.state(1) == State::Up && given < 300 {
+            given += 1;
+            if given % 2 == 0 {
+                bench.refuse(1, 1);
+            } else {
+                bench.succeed(1);
+            }
+        }
+        // A success is no reason to go: of 11, the twelfth is the failure that shows it.
+        let expected = expected.map(|given: u32| given + given % 2);
+        let out = (bench.state(1) == State::Down).then_some(given);
+        assert_eq!(out, expected, "{share} % of {sample}");
+    }
+    // What was seen before counts with the new share.
+    let mut bench = Bench::new(2);
+    bench.rig.apply(Change::SetPassive(settings(0, 10)));
+    bench.succeed(1);
+    bench.refuse(1, 9);
+    bench.rig.apply(Change::SetPassive(settings(100, 10)));
+    assert_eq!(bench.state(1), State::Up);
+    bench.refuse(1, 1);
+    let because = OutBecause::Share { failed: 10, of: 10 };
+    assert_eq!(bench.inline(1).because, Some(because));
+}
+
+#[test]
+fn last_failure_is_shown_with_its_kind_and_time() {
+    use CloseReason::{ClientReset, ConnectFailed, ServiceClosed, ServiceReset};
+    let mut bench = Bench::new(2);
+    assert_eq!(bench.inline(1).last_failure, None);
+    bench.rig.run_to(1);
+    bench.succeed(2);
+    for (ms, reason, failure) in [
+        (2, ServiceClosed, InlineFailure::Closed),
+        (3, ServiceReset, InlineFailure::Reset),
+    ] {
+        bench.rig.run_to(ms);
+        bench.fail(1, reason);
+        assert_eq!(bench.inline(1).last_failure, Some((failure, at(ms))));
+    }
+    bench.rig.run_to(4);
+    bench.succeed(1);
+    bench.rig.run_to(5);
+    bench.succeed(2);
+    let silent = bench.ask(1);
+    bench.fail(1, ClientReset);
+    let shown = bench.inline(1);
+    assert_eq!(shown.last_failure, Some((InlineFailure::GaveUp, at(5))));
+    assert_eq!(shown.last_answer, Some(at(4)));
+    bench.rig.run_to(5_005);
+    let shown = bench.inline(1);
+    assert_eq!(shown.last_failure, Some((InlineFailure::Silent, at(5_005))));
+    assert_eq!(
+        (shown.total, shown.failed_total, shown.times_out),
+        (5, 4, 0)
+    );
+    bench.fail(1, ConnectFailed);
+    let shown = bench.inline(1);
+    let refused = Some((InlineFailure::ConnectFailed, at(5_005)));
+    assert_eq!(shown.last_failure, refused);
+    assert_eq!(shown.because, Some(OutBecause::InARow(3)));
+    assert_eq!(
+        (shown.total, shown.failed_total, shown.times_out),
+        (6, 5, 1)
+    );
+    drop(silent);
+}
+
+#[test]
+fn reset_in_a_later_exchange_is_a_failure_and_any_other_end_of_it_is_none() {
+    use CloseReason::{
+        ClientReset, ConnectFailed, Finished, Flushed, IdleLimit, Local, ServiceClosed,
+        ServiceReset,
+    };
+    for reason in [
+        ConnectFailed,
+        ServiceReset,
+        ServiceClosed,
+        Finished,
+        ClientReset,
+        IdleLimit,
+        Flushed,
+        Local,
+    ] {
+        for is_unanswered in [false, true] {
+            let mut bench = Bench::new(2);
+            for _ in 0..3 {
+                let flow = bench.ask(1);
+                bench.answer(&flow);
+                bench.rig.run_to(1);
+                bench.succeed(2);
+                if is_unanswered {
+                    bench.rig.engine.handle_unanswered(&flow);
+                }
+                bench.end(flow, reason);
+            }
+            // The success of the first exchange comes before each failure: three of six.
+            let shown = bench.inline(1);
+            let failed = match (is_unanswered, reason) {
+                (true, ServiceReset | ConnectFailed) => 3,
+                (_, _) => 0,
+            };
+            assert_eq!(
+                (shown.failed, shown.seen),
+                (failed, 3 + failed),
+                "{reason:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn udp_service_is_not_watched() {
     let mut bench = Bench::new(2);
     bench.rig.set(1, |settings| {
@@ -204,10 +337,9 @@ fn nobody_is_watched_unless_it_is_said_and_no_longer_when_it_is_not() {
     bench.refuse(1, 200);
     let silent = [(); 3].map(|()| bench.ask(1));
     bench.rig.run_to(100_000);
-    assert_eq!(
-        (bench.state(1), bench.inline(1)),
-        (State::Up, Default::default())
-    );
+    let shown = bench.inline(1);
+    assert_eq!((bench.state(1), shown.is_watched), (State::Up, false));
+    assert_eq!((shown.seen, shown.total, shown.out_until), (0, 3, None));
     // What waits when it begins counts from when it began to wait.
     bench.rig.apply(Change::SetPassive(PassiveSettings {
         response_timeout: seconds(200),

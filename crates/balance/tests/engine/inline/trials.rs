@@ -1,7 +1,8 @@
 //! How long a service is out, and how it comes back.
 
 use sluice_balance::{
-    Change, CloseReason, Leave, RampUnit, ServiceId, SlowStart, State, StateReason, VserverSettings,
+    Change, CloseReason, Leave, OutBecause, PassiveSettings, RampUnit, ServiceId, SlowStart, State,
+    StateReason, VserverSettings,
 };
 
 use super::bench::Bench;
@@ -72,6 +73,47 @@ fn time_doubles_when_a_service_fails_again_soon_and_starts_anew_after_five_minut
             length,
             "{after} ms"
         );
+    }
+}
+
+#[test]
+fn times_are_what_is_set() {
+    // The least, the most, and how long a service has to be in to be forgiven: more than the most.
+    for (down, most, lengths, kept, forgiven) in [
+        (1, 3, [1, 2, 3, 3], 3_000, 3_001),
+        (7, 7, [7, 7, 7, 7], 7_000, 7_001),
+        (60, 10, [60, 60, 60, 60], 60_000, 60_001),
+    ] {
+        for (after, first) in [(kept, lengths[1]), (forgiven, lengths[0])] {
+            let mut bench = Bench::new(2);
+            bench.rig.apply(Change::SetPassive(PassiveSettings {
+                down_time: super::bench::seconds(down),
+                max_down_time: super::bench::seconds(most),
+                ..super::bench::three()
+            }));
+            bench.refuse(1, 3);
+            let mut shown = Vec::new();
+            for _ in 0..lengths.len() {
+                let until = bench.inline(1).out_until.unwrap();
+                shown.push(until.duration_since(bench.rig.now).as_secs());
+                bench.rig.run_to(until.as_nanos() / 1_000_000);
+                bench.refuse(1, 1);
+            }
+            assert_eq!(shown, lengths);
+            assert_eq!(bench.inline(1).because, Some(OutBecause::Trial));
+            // Anew, with a trial that brings it back.
+            bench.rig.apply(Change::EnableService(ServiceId(1)));
+            bench.refuse(1, 3);
+            let until = bench.inline(1).out_until.unwrap();
+            bench.rig.run_to(until.as_nanos() / 1_000_000);
+            bench.succeed(1);
+            let back = bench.rig.now.as_nanos() / 1_000_000;
+            bench.rig.run_to(back + after);
+            bench.refuse(1, 3);
+            let until = bench.inline(1).out_until.unwrap();
+            let length = until.duration_since(bench.rig.now).as_secs();
+            assert_eq!(length, first, "{down} s, {after} ms");
+        }
     }
 }
 
