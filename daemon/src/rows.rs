@@ -21,6 +21,7 @@ use crate::ns_conf::unix_ms;
 mod service_group;
 mod show;
 mod stat;
+mod tcp_inline;
 
 /// Returns what `show lb parameter` answers.
 pub(crate) fn parameter(config: &Config, totals: PersistenceTotals) -> Row {

@@ -24,6 +24,7 @@ mod stat_service_group;
 mod stat_udp;
 mod stat_vserver;
 mod table;
+mod tcp_inline;
 mod time;
 mod vserver;
 

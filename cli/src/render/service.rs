@@ -3,10 +3,10 @@
 use jiff::tz::TimeZone;
 use sluice_protocol::ServiceRow;
 
-use super::drain;
 use super::layout::{option, push_parts};
 use super::time::{age, ctime};
 use super::vserver::comment;
+use super::{drain, tcp_inline};
 
 /// Adds a service; the list form differs in its head only.
 pub(crate) fn push(text: &mut String, head: &str, row: &ServiceRow, zone: &TimeZone) {
@@ -16,6 +16,9 @@ pub(crate) fn push(text: &mut String, head: &str, row: &ServiceRow, zone: &TimeZ
     ));
     for line in lines(row, zone) {
         push_parts(text, &line);
+    }
+    if let Some(own) = &row.tcp_inline {
+        tcp_inline::push(text, 1, own);
     }
 }
 

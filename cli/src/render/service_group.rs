@@ -3,10 +3,10 @@
 use jiff::tz::TimeZone;
 use sluice_protocol::{ServiceGroupMember, ServiceGroupRow};
 
-use super::drain;
 use super::layout::{option, push_parts};
 use super::time::{age, ctime};
 use super::vserver::comment;
+use super::{drain, tcp_inline};
 
 /// Adds a service group with the members that came with it. In the list form its head is numbered.
 pub(crate) fn push(text: &mut String, head: &str, row: &ServiceGroupRow, zone: &TimeZone) {
@@ -83,4 +83,7 @@ fn push_member(text: &mut String, index: usize, member: &ServiceGroupMember, zon
         "\t\tLast state change was at {since} \n\t\tTime since last state change: {}\n",
         age(member.state_age_ms)
     ));
+    if let Some(own) = &member.tcp_inline {
+        tcp_inline::push_of_member(text, own);
+    }
 }

@@ -106,6 +106,12 @@ fn push_single(text: &mut String, row: &ServiceStat) {
     push_gauge(text, "Recent failures", row.recent_failures);
     let behind = if row.stands_behind { "YES" } else { "NO" };
     push_gauge(text, "Stands behind", behind);
+    if let Some(own) = &row.tcp_inline {
+        push_gauge(text, "TCP-INLINE connections", own.connections);
+        push_gauge(text, "TCP-INLINE failures", own.failed_total);
+        push_gauge(text, "TCP-INLINE failures in a row", own.failed_current);
+        push_gauge(text, "TCP-INLINE times DOWN", own.times_down);
+    }
 }
 
 /// Milliseconds with three digits of their parts.

@@ -8,6 +8,7 @@ mod options;
 mod persistence;
 mod service_groups;
 mod statistics;
+mod tcp_inline;
 
 use super::*;
 use sluice_protocol::{
@@ -212,6 +213,7 @@ fn a_service_shows_the_options_it_has() {
         state_change_unix_ms: 1_434_093_002_000,
         state_age_ms: 1_171_550,
         drain: None,
+        tcp_inline: None,
         settings: settings(&[
             ("CustomServerID", "\"None\""),
             ("maxClient", "0"),

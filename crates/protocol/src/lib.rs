@@ -16,6 +16,7 @@ mod message;
 mod paths;
 mod rows;
 mod service_group;
+mod tcp_inline;
 
 pub use client::{Client, ClientError, Event, Foreign, Outcome};
 pub use codec::{DecodeError, EncodeError, FrameBuffer, FrameError, decode, encode, frame};
@@ -30,3 +31,4 @@ pub use rows::{
     SlowStart, StartupRoundRobin, UdpStat, VserverRow, VserverStat,
 };
 pub use service_group::{BoundGroup, ServiceGroupMember, ServiceGroupRow, ServiceGroupStat};
+pub use tcp_inline::TcpInline;

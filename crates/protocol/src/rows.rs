@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     BoundGroup, Connection, Drain, ExplainOutcome, ExplainService, ExplainVserver, ServiceGroupRow,
-    ServiceGroupStat,
+    ServiceGroupStat, TcpInline,
 };
 
 /// One row.
@@ -120,6 +120,8 @@ pub struct ServiceRow {
     pub state_age_ms: u64,
     /// How it goes out of service, while the operator has it go.
     pub drain: Option<Drain>,
+    /// What its connections say of it, if they are asked.
+    pub tcp_inline: Option<TcpInline>,
     /// Options in force.
     pub settings: BTreeMap<String, String>,
 }
@@ -259,6 +261,8 @@ pub struct ServiceStat {
     pub recent_failures: u64,
     /// Whether others come first where traffic is compared, because it gives nothing back.
     pub stands_behind: bool,
+    /// What its connections say of it, if they are asked.
+    pub tcp_inline: Option<TcpInline>,
 }
 
 /// Statistics of a virtual server.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::{BoundService, Drain, ServiceStat};
+use crate::{BoundService, Drain, ServiceStat, TcpInline};
 
 /// A service group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub struct ServiceGroupMember {
     pub state_age_ms: u64,
     /// How it goes out of service, while it does.
     pub drain: Option<Drain>,
+    /// What its connections say of it, if they are asked.
+    pub tcp_inline: Option<TcpInline>,
     /// The options in force that are its own.
     pub settings: BTreeMap<String, String>,
 }

@@ -8,6 +8,7 @@ use sluice_protocol::{
     ServiceGroupStat, ServiceStat,
 };
 
+use super::tcp_inline::tcp_inline;
 use super::{View, chosen, short, shown, up};
 
 impl View<'_> {
@@ -91,6 +92,7 @@ impl View<'_> {
             state_change_unix_ms,
             state_age_ms,
             drain: self.drain(status),
+            tcp_inline: tcp_inline(&status.inline, self.now),
             settings: member.own_options(),
         }
     }

@@ -7,6 +7,7 @@ use sluice_protocol::{
     StartupRoundRobin, VserverRow,
 };
 
+use super::tcp_inline::tcp_inline;
 use super::{View, shown, up};
 
 impl View<'_> {
@@ -52,6 +53,7 @@ impl View<'_> {
             state_change_unix_ms,
             state_age_ms,
             drain: self.drain(status),
+            tcp_inline: tcp_inline(&status.inline, self.now),
             settings: service.options(),
         })
     }

@@ -9,6 +9,7 @@ use sluice_config::{Server, Service, Vserver};
 use sluice_protocol::{BoundStat, PersistenceStat, Row, ServiceStat, VserverStat};
 
 use super::show::label;
+use super::tcp_inline::tcp_inline;
 use super::{View, short, up};
 
 impl View<'_> {
@@ -52,6 +53,7 @@ impl View<'_> {
             longest_wait_us: status.longest_wait.map(micros),
             recent_failures: status.recent_failures,
             stands_behind: status.stands_behind,
+            tcp_inline: tcp_inline(&status.inline, self.now),
         }
     }
 

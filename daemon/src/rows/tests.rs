@@ -13,8 +13,26 @@ use sluice_command::parse;
 use sluice_config::plan_line;
 use sluice_protocol::{
     BoundService, BoundStat, GroupMember, GroupRow, PersistenceStat, ServerRow, ServerService,
-    ServiceRow, ServiceStat, VserverRow, VserverStat,
+    ServiceRow, ServiceStat, TcpInline, VserverRow, VserverStat,
 };
+
+/// What connections say of a service that has had none.
+fn watched() -> Option<TcpInline> {
+    Some(TcpInline {
+        state: text("UP"),
+        on_trial: false,
+        reason: None,
+        trial_ms: None,
+        connections: 0,
+        failed_total: 0,
+        failed_current: 0,
+        failed_lately: 0,
+        sample: 0,
+        times_down: 0,
+        last_response: None,
+        last_response_age_ms: None,
+    })
+}
 
 /// A configuration and what the core says of it.
 struct World {
@@ -208,6 +226,7 @@ fn show_service_gives_state_age_and_options_in_force() {
             state_change_unix_ms: 998_500,
             state_age_ms: 1_500,
             drain: None,
+            tcp_inline: watched(),
             settings: row.settings.clone(),
         }
     );
@@ -315,6 +334,7 @@ fn stat(name: &str, port: &str, base: u64) -> ServiceStat {
         longest_wait_us: Some(base + 18),
         recent_failures: base + 19,
         stands_behind: true,
+        tcp_inline: watched(),
     }
 }
 

@@ -41,6 +41,7 @@ fn service(drain: Option<Drain>) -> Row {
         state_change_unix_ms: 1_434_093_002_000,
         state_age_ms: 2_000,
         drain,
+        tcp_inline: None,
         settings: settings(&[]),
     })
 }

@@ -59,6 +59,7 @@ fn a_service_group_has_the_lines_of_the_reference() {
             state_change_unix_ms: 1_657_616_613_000,
             state_age_ms: 3_176_600,
             drain: None,
+            tcp_inline: None,
             settings: settings(&[&own[..], more].concat()),
         }
     };

@@ -68,7 +68,7 @@ s1                172.17.0.7    80          TCP           UP       12        3  
     );
 }
 
-fn service_stat() -> Row {
+pub(super) fn service_stat() -> Row {
     Row::ServiceStat(ServiceStat {
         name: "s1".to_owned(),
         address: "10.0.0.1".to_owned(),
@@ -96,6 +96,7 @@ fn service_stat() -> Row {
         longest_wait_us: None,
         recent_failures: 17,
         stands_behind: true,
+        tcp_inline: None,
     })
 }
 

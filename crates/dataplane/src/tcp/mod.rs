@@ -231,6 +231,11 @@ impl TcpSide {
                 | Op::Finish(_)
                 | Op::Measure(_) => {}
             }
+            if legs.exchange.is_done_by(op) {
+                let reservation = &legs.reservation;
+                self.shared
+                    .with_engine(|engine| engine.handle_service_done(reservation));
+            }
             let outcome = self.io.carry_out(legs, op);
             relay.handle_done(op, outcome, now);
             if let Some(news) = legs.exchange.handle_done(op, outcome) {
@@ -238,7 +243,6 @@ impl TcpSide {
                 self.shared.with_engine(|engine| match news {
                     News::ClientData => engine.handle_client_data(reservation, now),
                     News::FirstAnswer => engine.handle_first_answer(reservation, now),
-                    News::ServiceDone => engine.handle_service_done(reservation),
                 });
             }
             if matches!(outcome, Outcome::Moved(_)) && legs.traffic.note_moved() {

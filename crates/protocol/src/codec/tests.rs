@@ -13,7 +13,7 @@ use crate::{
     BoundService, BoundStat, ConfigStatus, Drain, DrainClient, ExplainOutcome, ExplainService,
     ExplainVserver, GroupMember, GroupRow, Hello, ParameterRow, PersistenceStat, PersistentSession,
     Reply, Request, Row, ServerRow, ServerService, ServiceRow, ServiceStat, SlowStart,
-    StartupRoundRobin, VERSION, VserverRow, VserverStat,
+    StartupRoundRobin, TcpInline, VERSION, VserverRow, VserverStat,
 };
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
@@ -233,6 +233,20 @@ fn service_row() -> ServiceRow {
                 idle_ms: 2,
             }),
         }),
+        tcp_inline: Some(TcpInline {
+            state: "DOWN".to_owned(),
+            on_trial: false,
+            reason: Some("9 failures in a row".to_owned()),
+            trial_ms: Some(7_001),
+            connections: 412,
+            failed_total: 11,
+            failed_current: 0,
+            failed_lately: 2,
+            sample: 100,
+            times_down: 1,
+            last_response: Some("Failure - TCP connection failed".to_owned()),
+            last_response_age_ms: Some(2_999),
+        }),
         settings: settings(),
     }
 }
@@ -301,6 +315,7 @@ fn service_stat() -> ServiceStat {
         longest_wait_us: None,
         recent_failures: 17,
         stands_behind: true,
+        tcp_inline: None,
     }
 }
 

@@ -50,6 +50,7 @@ fn a_group_is_shown_with_its_members_when_they_are_asked_for() {
             state_change_unix_ms: 996_000,
             state_age_ms: 4_000,
             drain: None,
+            tcp_inline: watched(),
             settings: members[1].settings.clone(),
         };
         assert_eq!(members[1], second);
