@@ -125,7 +125,7 @@ fn a_member_of_a_service_group_shows_it_behind_its_state() {
 
 #[test]
 fn statistics_count_it() {
-    let Row::ServiceStat(mut row) = super::statistics::service_stat() else {
+    let Row::ServiceStat(mut row) = statistics::service_stat() else {
         panic!("it is one");
     };
     row.tcp_inline = Some(well());

@@ -6,7 +6,7 @@ use sluice_balance::{
 };
 
 use super::bench::{Bench, seconds};
-use crate::rig::at;
+use crate::rig::{V, at, flow};
 
 /// Whether three flows that end like this put a service out, with and without client data.
 fn puts_out(reason: CloseReason, with_data: bool, another_answers: bool) -> bool {
@@ -177,6 +177,37 @@ fn one_way_service_is_not_watched_for_silence_but_for_refusals() {
     assert_eq!(bench.state(1), State::Up);
     bench.refuse(1, 3);
     assert_eq!(bench.state(1), State::Down);
+}
+
+#[test]
+fn one_failure_in_a_hundred_at_random_puts_nobody_out_in_a_million_connections() {
+    let mut bench = Bench::new(2);
+    bench
+        .rig
+        .apply(Change::SetPassive(PassiveSettings::default()));
+    // A linear congruential generator (Knuth's constants), of which the high bits count.
+    let mut state = 1_u64;
+    let mut failed = 0;
+    for _ in 0..1_000_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let now = bench.rig.now;
+        let chosen = bench.rig.engine.select(V, &flow(), &[], now).unwrap();
+        let reason = if (state >> 33) % 100 == 0 {
+            failed += 1;
+            CloseReason::ConnectFailed
+        } else {
+            bench.answer(&chosen.reservation);
+            CloseReason::Finished
+        };
+        bench.end(chosen.reservation, reason);
+    }
+    assert!((9_000..11_000).contains(&failed), "{failed}");
+    let shown = [1, 2].map(|service| bench.inline(service));
+    assert_eq!(shown.map(|one| one.times_out), [0, 0]);
+    let total: u64 = shown.iter().map(|one| one.total).sum();
+    assert_eq!(total, 1_000_000);
 }
 
 #[test]
