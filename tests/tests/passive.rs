@@ -257,6 +257,33 @@ fn clients_that_say_nothing_never_count() {
 }
 
 #[test]
+fn upload_that_takes_longer_than_the_response_time_out_is_no_failure() {
+    let slow = TcpService::start(|mut stream| {
+        let mut buffer = [0; 64];
+        while let Ok(bytes @ 1..) = stream.read(&mut buffer) {
+            if buffer[..bytes].iter().any(|byte| b".?".contains(byte)) {
+                let _ = stream.write_all(b"!");
+            }
+        }
+    });
+    let good = TcpService::echo();
+    let rig = rig(&[slow.address(), good.address()]);
+    rig.daemon
+        .ok("set lb parameter -tcpInlineRetries 1 -tcpInlineResptimeout 1");
+    let mut upload = rig.connect();
+    for _ in 0..25 {
+        upload.write_all(b"some").expect("the daemon reads");
+        assert!((0..2).all(|_| answered(&rig)));
+        thread::sleep(Duration::from_millis(100));
+    }
+    upload.write_all(b"more.").expect("the daemon reads");
+    upload.read_exact(&mut [0]).expect("it is answered");
+    assert_eq!(inline(&rig, "s1")["failed_total"], 0);
+    drop(upload);
+    rig.finish();
+}
+
+#[test]
 fn one_way_type_is_never_found_by_silence() {
     let sink = silent();
     let daemon = Daemon::start();

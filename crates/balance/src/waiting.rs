@@ -6,7 +6,9 @@
 //!
 //! ```text
 //!   Quiet --- client data ---> Asked --- first answer ---> Answered
-//!     +------------- first answer (the service speaks first) ---^
+//!     |                        ^  |                           ^
+//!     |                        +--+ the client goes on: it waits from then on
+//!     +------------- first answer (the service speaks first) -+
 //! ```
 //!
 //! Invariants: a service's line has its flows that are `Asked`, in the order of their `since`; a flow's
@@ -23,7 +25,7 @@ pub(crate) struct FlowSlot(u32);
 pub(crate) enum Progress {
     /// Nobody has said anything, since the choice.
     Quiet(Instant),
-    /// The client waits for an answer.
+    /// The client waits for an answer, since it last sent something that was told.
     Asked(Instant),
     /// The service has answered.
     Answered,
@@ -43,7 +45,7 @@ pub(crate) struct Waiting {
 /// A flow that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
-    /// Where it was.
+    /// Where it was; waiting since its client's first byte.
     pub(crate) progress: Progress,
     /// Whether its silence was counted as a failure.
     pub(crate) is_counted: bool,
@@ -90,6 +92,8 @@ struct Entry {
     /// Neighbours in the line of the service.
     older: Option<FlowSlot>,
     newer: Option<FlowSlot>,
+    /// When the client first sent something.
+    asked: Instant,
     /// Who serves it.
     vserver: VserverId,
     is_counted: bool,
@@ -101,6 +105,7 @@ impl Flows {
     /// Makes the entry of a flow that has been given a service by a virtual server.
     pub(crate) fn open(&mut self, vserver: VserverId, now: Instant) -> FlowSlot {
         let entry = Entry {
+            asked: now,
             vserver,
             is_counted: false,
             is_unanswered: false,
@@ -124,6 +129,22 @@ impl Flows {
         let Progress::Quiet(_) = entry.progress else {
             return false;
         };
+        entry.asked = now;
+        self.link(slot, line, now);
+        true
+    }
+
+    /// Lets a flow in the line wait from now on: its client goes on sending. What an answer takes is
+    /// still measured from its first byte.
+    pub(crate) fn renew(&mut self, slot: FlowSlot, line: &mut Waiting, now: Instant) {
+        if let Progress::Asked(_) = self.at(slot).progress {
+            self.unlink(slot, line);
+            self.link(slot, line, now);
+        }
+    }
+
+    fn link(&mut self, slot: FlowSlot, line: &mut Waiting, now: Instant) {
+        let entry = self.at(slot);
         entry.progress = Progress::Asked(now);
         entry.older = line.newest;
         match line.newest {
@@ -133,16 +154,15 @@ impl Flows {
         line.newest = Some(slot);
         line.unheard.get_or_insert((slot, now));
         line.unseen.get_or_insert((slot, now));
-        true
     }
 
     /// Notes a flow's first answer; returns since when it was waited for, the first time.
     pub(crate) fn answer(&mut self, slot: FlowSlot, line: &mut Waiting) -> Option<Instant> {
         let since = match self.at(slot).progress {
             Progress::Quiet(since) => since,
-            Progress::Asked(since) => {
+            Progress::Asked(_) => {
                 self.unlink(slot, line);
-                since
+                self.at(slot).asked
             }
             Progress::Answered => return None,
         };
@@ -154,14 +174,18 @@ impl Flows {
     /// gone, and the rest of its line with it.
     pub(crate) fn close(&mut self, slot: FlowSlot, line: Option<&mut Waiting>) -> Ended {
         let Entry {
-            progress,
+            mut progress,
+            asked,
             is_counted,
             is_unanswered,
             is_done,
             ..
         } = *self.at(slot);
-        if let (Progress::Asked(_), Some(line)) = (progress, line) {
-            self.unlink(slot, line);
+        if let Progress::Asked(_) = progress {
+            if let Some(line) = line {
+                self.unlink(slot, line);
+            }
+            progress = Progress::Asked(asked);
         }
         self.free.push(slot);
         Ended {
@@ -193,6 +217,11 @@ impl Flows {
     /// Notes that the service of a flow has nothing more to do with it; returns whether that is new.
     pub(crate) fn mark_done(&mut self, slot: FlowSlot) -> bool {
         !std::mem::replace(&mut self.at(slot).is_done, true)
+    }
+
+    /// Whether the silence of a flow was counted as a failure.
+    pub(crate) fn is_counted(&self, slot: FlowSlot) -> bool {
+        self.entries[slot.0 as usize].is_counted
     }
 
     /// Notes that the silence of a flow was counted as a failure.

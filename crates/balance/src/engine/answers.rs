@@ -21,6 +21,18 @@ impl Engine {
         }
     }
 
+    /// Notes that a client goes on sending that waits for its first answer: whatever it sends, it is not
+    /// silence yet. Its service has to be as patient from now on as it was from the first byte on.
+    pub fn handle_more_client_data(&mut self, reservation: &Reservation, now: Instant) {
+        let now = self.advance(now);
+        if let Some(service) = self.services.get_mut(reservation.service) {
+            service.look();
+            let line = &mut service.answers.waiting;
+            self.flows.renew(reservation.flow, line, now);
+            self.watch(reservation.service);
+        }
+    }
+
     /// Notes that the service of a flow has sent its first byte.
     ///
     /// The response time is that since the client's first byte, or since the choice if the service

@@ -64,7 +64,8 @@ impl Engine {
         let is_over = |(_, since): &(FlowSlot, Instant)| *since + timeout <= now;
         if let Some((flow, _)) = line.unseen().filter(is_over) {
             let vserver = self.flows.pass_over(line);
-            if vserver.is_some_and(|vserver| self.is_silent(id, vserver)) {
+            let is_new = !self.flows.is_counted(flow);
+            if is_new && vserver.is_some_and(|vserver| self.is_silent(id, vserver)) {
                 self.flows.mark_counted(flow);
                 self.note_failure(id, flow, InlineFailure::Silent, now);
             }

@@ -31,6 +31,7 @@ enum Op {
     Unused(Index),
     Ask(Index),
     Answer(Index),
+    More(Index),
     Done(Index),
     Traffic(Index, u64, u64),
     Clock(u64),
@@ -86,6 +87,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => one().prop_map(Op::Unused),
         4 => one().prop_map(Op::Ask),
         4 => one().prop_map(Op::Answer),
+        2 => one().prop_map(Op::More),
         3 => one().prop_map(Op::Done),
         6 => (one(), 0..5_000_u64, 0..5_000_u64).prop_map(|(s, down, up)| Op::Traffic(s, down, up)),
         6 => step.prop_map(Op::Clock),
@@ -200,6 +202,10 @@ impl World {
             Op::Answer(index) => {
                 let flow = self.flows.get(index.index(self.flows.len().max(1)))?;
                 self.engine.handle_first_answer(flow, self.now);
+            }
+            Op::More(index) => {
+                let flow = self.flows.get(index.index(self.flows.len().max(1)))?;
+                self.engine.handle_more_client_data(flow, self.now);
             }
             Op::Done(index) => {
                 let flow = self.flows.get(index.index(self.flows.len().max(1)))?;

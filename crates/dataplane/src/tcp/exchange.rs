@@ -2,10 +2,10 @@
 //! whether it cut a later exchange off.
 //!
 //! Owns no socket and makes no call: it watches the relay's operations end. Costs some flags for each
-//! of them, and news only for the first exchange.
+//! of them, and news only until the first answer.
 //!
 //! ```text
-//!   nothing -- client bytes taken by the service's socket --> news: client data
+//!   nothing -- client bytes taken by the service's socket --> news: client data, and more of it at intervals
 //!      |                                                             |
 //!      +---------- bytes read from the service -------------> news: first answer, and no more
 //!      +---------- the service's end, before the client's --> abandoned: it closed first
@@ -13,7 +13,9 @@
 //!
 //! Before the service's end is passed on to a client that has not finished: the service is done with the flow.
 
-use sluice_balance::CloseReason;
+use std::time::Duration;
+
+use sluice_balance::{CloseReason, Instant};
 
 use crate::relay::{Op, Outcome, Side};
 
@@ -24,6 +26,8 @@ pub(super) struct Exchange {
     answered: bool,
     /// Whether the service's socket has taken bytes since the service last sent some.
     unanswered: bool,
+    /// When client data was last told.
+    told: Instant,
     client_ended: bool,
     service_ended: bool,
     /// The service closed first, without having sent a byte.
@@ -35,18 +39,28 @@ pub(super) struct Exchange {
 pub(super) enum News {
     /// The first bytes of the client are with the service.
     ClientData,
+    /// More of them are, and the service has not said anything yet.
+    MoreClientData,
     /// The first bytes of the service have come.
     FirstAnswer,
 }
 
 impl Exchange {
     /// Takes the end of an operation; returns what it is news of.
-    pub(super) fn handle_done(&mut self, op: Op, outcome: Outcome) -> Option<News> {
+    pub(super) fn handle_done(&mut self, op: Op, outcome: Outcome, now: Instant) -> Option<News> {
         match (op, outcome) {
             (Op::Send(Side::Client) | Op::SpliceOut(Side::Client), Outcome::Moved(_)) => {
                 self.unanswered = true;
-                let first = !std::mem::replace(&mut self.asked, true) && !self.answered;
-                first.then_some(News::ClientData)
+                let first = !std::mem::replace(&mut self.asked, true);
+                if self.answered || !first && now < self.told + TELL_AGAIN {
+                    return None;
+                }
+                self.told = now;
+                Some(if first {
+                    News::ClientData
+                } else {
+                    News::MoreClientData
+                })
             }
             (Op::Receive(Side::Service) | Op::SpliceIn(Side::Service), Outcome::Moved(_)) => {
                 self.unanswered = false;
@@ -113,6 +127,10 @@ impl Exchange {
     }
 }
 
+/// How often the engine hears of a client that goes on sending before its first answer: often enough for
+/// the shortest time after which silence is a failure, seldom enough to cost nothing.
+const TELL_AGAIN: Duration = Duration::from_millis(250);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +142,8 @@ mod tests {
     /// Plays `steps`; returns the news of each, and the exchange after them.
     fn play<const N: usize>(steps: [(Op, Outcome); N]) -> ([Option<News>; N], Exchange) {
         let mut exchange = Exchange::default();
-        let news = steps.map(|(op, outcome)| exchange.handle_done(op, outcome));
+        let now = Instant::default();
+        let news = steps.map(|(op, outcome)| exchange.handle_done(op, outcome, now));
         (news, exchange)
     }
 
@@ -175,11 +194,12 @@ mod tests {
             let mut exchange = Exchange::default();
             // The first exchange is reported as such.
             for (op, outcome) in first {
-                exchange.handle_done(op, outcome);
+                exchange.handle_done(op, outcome, Instant::default());
                 assert!(!exchange.is_cut_off(CloseReason::ServiceReset));
             }
             for (op, outcome) in then {
-                assert_eq!(exchange.handle_done(*op, *outcome), None);
+                let news = exchange.handle_done(*op, *outcome, Instant::default());
+                assert_eq!(news, None);
             }
             let cut_off = REASONS.map(|reason| exchange.is_cut_off(reason));
             assert_eq!(cut_off, [false, false, expected, false, false, false]);
@@ -194,6 +214,29 @@ mod tests {
         // The flow ends with it.
         let (_, last) = play([(Receive(Client), Ended), (Receive(Service), Ended)]);
         assert!(!last.is_done_by(Op::Finish(Client)));
+    }
+
+    #[test]
+    fn client_that_goes_on_before_its_answer_is_told_of_four_times_a_second() {
+        let mut exchange = Exchange::default();
+        let mut told = Vec::new();
+        for ms in (1_000..2_000).step_by(50) {
+            let now = Instant::from_nanos(ms * 1_000_000);
+            let news = exchange.handle_done(Send(Client), Moved(1), now);
+            told.extend(news.map(|news| (ms, news)));
+        }
+        let more = News::MoreClientData;
+        let expected = [
+            (1_000, News::ClientData),
+            (1_250, more),
+            (1_500, more),
+            (1_750, more),
+        ];
+        assert_eq!(told, expected);
+        let later = Instant::from_nanos(9_000_000_000);
+        exchange.handle_done(Receive(Service), Moved(1), later);
+        let later = Instant::from_nanos(10_000_000_000);
+        assert_eq!(exchange.handle_done(Send(Client), Moved(1), later), None);
     }
 
     #[test]

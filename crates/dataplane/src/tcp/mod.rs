@@ -238,10 +238,11 @@ impl TcpSide {
             }
             let outcome = self.io.carry_out(legs, op);
             relay.handle_done(op, outcome, now);
-            if let Some(news) = legs.exchange.handle_done(op, outcome) {
+            if let Some(news) = legs.exchange.handle_done(op, outcome, now) {
                 let reservation = &legs.reservation;
                 self.shared.with_engine(|engine| match news {
                     News::ClientData => engine.handle_client_data(reservation, now),
+                    News::MoreClientData => engine.handle_more_client_data(reservation, now),
                     News::FirstAnswer => engine.handle_first_answer(reservation, now),
                 });
             }

@@ -139,6 +139,40 @@ fn silence_counts_at_its_time_limit_once_and_only_if_another_has_answered_since(
 }
 
 #[test]
+fn client_that_goes_on_sending_is_not_met_with_silence_yet() {
+    let mut bench = Bench::new(2);
+    // An upload of 21 s, while the other service answers others.
+    let upload = bench.ask(1);
+    for ms in (0..=21_000).step_by(250) {
+        bench.rig.run_to(ms);
+        bench.succeed(2);
+        let now = bench.rig.now;
+        bench.rig.engine.handle_more_client_data(&upload, now);
+    }
+    // The service has 5 s from its end on.
+    bench.rig.run_to(25_999);
+    assert_eq!(bench.inline(1).failed_total, 0);
+    bench.rig.run_to(26_000);
+    assert_eq!(bench.inline(1).failed_total, 1);
+    // It is counted once, whatever the client does then.
+    let now = bench.rig.now;
+    bench.rig.engine.handle_more_client_data(&upload, now);
+    bench.rig.run_to(40_000);
+    bench.end(upload, CloseReason::ClientReset);
+    assert_eq!(bench.inline(1).failed_total, 1);
+    // An answer takes as long as the whole of it.
+    let upload = bench.ask(1);
+    bench.rig.run_to(42_000);
+    let now = bench.rig.now;
+    bench.rig.engine.handle_more_client_data(&upload, now);
+    let shown = bench.rig.service(1);
+    assert_eq!(shown.longest_wait, Some(seconds(0)));
+    bench.rig.run_to(43_000);
+    bench.answer(&upload);
+    assert_eq!(bench.inline(1).failed_in_a_row, 0);
+}
+
+#[test]
 fn silent_service_goes_out_at_the_limit_whatever_its_clients_do() {
     let mut bench = Bench::new(2);
     let _flows: Vec<_> = (0..3).map(|_| bench.ask(1)).collect();
@@ -194,7 +228,7 @@ fn one_failure_in_a_hundred_at_random_puts_nobody_out_in_a_million_connections()
             .wrapping_add(1_442_695_040_888_963_407);
         let now = bench.rig.now;
         let chosen = bench.rig.engine.select(V, &flow(), &[], now).unwrap();
-        let reason = if (state >> 33) % 100 == 0 {
+        let reason = if (state >> 33).is_multiple_of(100) {
             failed += 1;
             CloseReason::ConnectFailed
         } else {

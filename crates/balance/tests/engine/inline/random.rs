@@ -19,7 +19,10 @@ const SERVICES: u32 = 5;
 enum Op {
     Open(VserverId),
     Ask(Index),
+    More(Index),
     Answer(Index),
+    /// A later exchange is cut off.
+    CutOff(Index),
     End(Index, CloseReason),
     Unused(Index),
     Enable(u32, bool),
@@ -59,6 +62,19 @@ impl World {
             Op::Ask(index) => {
                 if let Some(open) = pick(&self.flows, &index) {
                     self.rig.engine.handle_client_data(open, now);
+                }
+            }
+            Op::More(index) => {
+                if let Some(open) = pick(&self.flows, &index) {
+                    self.rig.engine.handle_more_client_data(open, now);
+                }
+            }
+            Op::CutOff(index) => {
+                if !self.flows.is_empty() {
+                    let open = self.flows.swap_remove(index.index(self.flows.len()));
+                    self.rig.engine.handle_unanswered(&open);
+                    let reason = CloseReason::ServiceReset;
+                    self.rig.engine.handle_close(open, reason, now);
                 }
             }
             Op::Answer(index) => {
@@ -183,6 +199,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         12 => prop::sample::select(vec![V, V, OTHER]).prop_map(Op::Open),
         6 => one().prop_map(Op::Ask),
+        2 => one().prop_map(Op::More),
+        1 => one().prop_map(Op::CutOff),
         2 => one().prop_map(Op::Answer),
         12 => (one(), reason).prop_map(|(flow, reason)| Op::End(flow, reason)),
         1 => one().prop_map(Op::Unused),
