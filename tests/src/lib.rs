@@ -5,6 +5,7 @@
 pub mod binaries;
 pub mod daemon;
 pub mod experiments;
+pub mod failing;
 pub mod namespace;
 pub mod process;
 pub mod random;

@@ -1,13 +1,17 @@
 //! The experiments agree with theory, and the committed document and pictures are those of this engine.
 
 use std::fs;
+use std::process::Command;
 use std::sync::OnceLock;
 
-use sluice_tests::binaries::workspace;
+use regex::Regex;
+use sluice_tests::binaries::{binary, workspace};
 use sluice_tests::experiments::cluster::{Fault, Setup};
 use sluice_tests::experiments::comparison::{Comparison, Table};
 use sluice_tests::experiments::load::closed_loop;
+use sluice_tests::experiments::pictures::of_failing;
 use sluice_tests::experiments::{Results, SEED, slow_start, with_tables};
+use sluice_tests::failing::{self, Lengths, Measured, report};
 
 fn results() -> &'static Results {
     static RESULTS: OnceLock<Results> = OnceLock::new();
@@ -74,7 +78,7 @@ fn committed_pictures_are_what_the_code_draws() {
     let files = fs::read_dir(&folder)
         .expect("the pictures are there")
         .count();
-    assert_eq!(files, pictures.len(), "each file is drawn by the code");
+    assert_eq!(files, pictures.len() + 1, "each file is drawn by the code");
 }
 
 #[test]
@@ -124,6 +128,93 @@ fn seeds_agree_and_differ() {
             .iter()
             .all(|tally| Comparison::lost(0.2, tally).agrees())
     );
+}
+
+/// What was measured of a failing service, as committed.
+fn measured() -> (u64, Vec<Measured>) {
+    let path = workspace().join("docs/measured/failing.json");
+    let text = fs::read_to_string(path).expect("the results are there");
+    failing::from_json(&text.parse().expect("JSON"))
+}
+
+#[test]
+fn what_was_measured_of_a_failing_service_is_whole_and_keeps_to_its_targets() {
+    let (seed, results) = measured();
+    assert_eq!(seed, failing::SEED);
+    let cells: Vec<_> = results.iter().map(|measured| measured.cell).collect();
+    assert_eq!(cells, failing::cells());
+    for Measured { cell, tally } in &results {
+        assert_eq!(tally.length, Lengths::FULL.of(cell), "{cell:?}");
+    }
+    assert_eq!(report::misses(&results), [""; 0]);
+}
+
+#[test]
+fn document_and_picture_of_a_failing_service_are_those_of_its_results() {
+    let (seed, results) = measured();
+    let docs = workspace().join("docs");
+    let document = fs::read_to_string(docs.join("experiments.md")).expect("the document is there");
+    let fresh = report::with_tables(&document, seed, &results).expect("it has a place for tables");
+    let picture = of_failing(&results, seed);
+    let committed = fs::read_to_string(docs.join("pictures").join(&picture.file));
+    let again = "run scripts/experiments/failing --from docs/measured/failing.json --docs docs";
+    assert!(document == fresh, "docs/experiments.md is old; {again}");
+    assert!(
+        committed.is_ok_and(|committed| committed == picture.svg),
+        "the picture is old; {again}"
+    );
+    assert!(document.contains(&format!("](pictures/{})", picture.file)));
+}
+
+/// Runs the experiment of a failing service for a moment; returns its exit status and what it prints.
+fn fail(options: &str) -> (Option<i32>, String) {
+    // It takes the daemon that stands beside it.
+    binary("sluiced");
+    let ran = Command::new(env!("CARGO_BIN_EXE_sluice-failing"))
+        .args(options.split(' '))
+        .output()
+        .expect("it runs");
+    let printed = String::from_utf8(ran.stdout).expect("text");
+    (ran.status.code(), printed)
+}
+
+#[test]
+fn experiment_of_a_failing_service_runs_and_has_its_shape() {
+    let line = Regex::new(
+        r"^\| 5 \| LEASTCONNECTION \| \d+\.\d ms \| (\d+\.\d{3} %|-) \| (\d+\.\d{3} % \(\d+ of \d+\), \d+/s \| ?){2}$",
+    )
+    .expect("a pattern");
+    for (fault, words) in [
+        ("hangs", "hangs"),
+        ("closes", "closes at once"),
+        ("refuses", "refuses"),
+    ] {
+        let options =
+            format!("--fault {fault} --method LEASTCONNECTION --clients 5 --seconds 2 --seed 7");
+        let (code, printed) = fail(&options);
+        let lines: Vec<_> = printed.lines().collect();
+        assert_eq!((code, lines.len()), (Some(0), 8), "{printed}");
+        assert_eq!(
+            lines[..7],
+            [
+                "Seed 7. Calls lost; in brackets how many of how many.",
+                "",
+                &format!("**One of five services {words}**"),
+                "",
+                "| clients | method | a good call | formula | without TCP-INLINE | with TCP-INLINE |",
+                "| --- | --- | --- | --- | --- | --- |",
+                lines[6],
+            ]
+        );
+        assert!(line.is_match(lines[6]), "{}", lines[6]);
+        let none_lost = lines[6].matches("| 0.000 % (0 of ").count();
+        assert_eq!(
+            none_lost,
+            if fault == "refuses" { 2 } else { 0 },
+            "{printed}"
+        );
+    }
+    assert_eq!(fail("--fault dances").0, Some(2));
 }
 
 const REFRESH: &str = "run scripts/experiments/simulate and look at what changed";

@@ -72,11 +72,14 @@ impl Results {
 
 /// Returns `document` with its tables replaced by `tables`; none without the lines that enclose them.
 pub fn with_tables(document: &str, tables: &str) -> Option<String> {
-    let (before, rest) = document.split_once(TABLES_BEGIN)?;
-    let (_, after) = rest.split_once(TABLES_END)?;
-    Some(format!(
-        "{before}{TABLES_BEGIN}\n\n{tables}\n{TABLES_END}{after}"
-    ))
+    between(document, [TABLES_BEGIN, TABLES_END], tables)
+}
+
+/// Returns `document` with what stands between two lines replaced; none without these lines.
+pub fn between(document: &str, [begin, end]: [&str; 2], text: &str) -> Option<String> {
+    let (before, rest) = document.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n\n{text}\n{end}{after}"))
 }
 
 const TABLES_BEGIN: &str = "<!-- tables, written by scripts/experiments/simulate -->";

@@ -1,10 +1,12 @@
 //! The pictures: SVG whose bytes follow from the numbers alone.
 
+mod failing;
 mod frame;
 mod reliability;
 mod slow_start;
 
 use super::Results;
+use crate::failing::Measured;
 
 /// A picture and its file name.
 pub struct Picture {
@@ -14,7 +16,15 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// Draws all pictures.
+/// Draws what was measured of a failing service.
+pub fn of_failing(results: &[Measured], seed: u64) -> Picture {
+    Picture {
+        file: "failing.svg".to_owned(),
+        svg: failing::draw(results, seed),
+    }
+}
+
+/// Draws all pictures that are simulated.
 pub fn draw(results: &Results) -> Vec<Picture> {
     let mut pictures = Vec::new();
     for (example, rows) in &results.slow_start {
