@@ -292,6 +292,7 @@ impl Controller {
                 count(Noun::LbVserver),
                 count(Noun::LbGroup)
             ),
+            format!("driver: {}", self.dataplane.driver()),
             format!("connections and sessions: {}", self.dataplane.flows()),
         ];
         for noun in [Noun::NsFeature, Noun::NsMode] {

@@ -65,9 +65,7 @@ pub(crate) enum LifeError {
 /// Runs the daemon until a signal ends it.
 pub(crate) fn run(args: &Args) -> Result<(), LifeError> {
     descriptors::raise_limit();
-    if args.driver == Driver::Uring {
-        tracing::warn!("the io_uring driver is not available in this version; epoll is used");
-    }
+    let driver = driver(args.driver).map_err(system("use io_uring"))?;
     let config = std::path::absolute(&args.config).map_err(system("find the configuration"))?;
     let claim = Claim::take(
         &args.socket,
@@ -77,20 +75,42 @@ pub(crate) fn run(args: &Args) -> Result<(), LifeError> {
         .enable_all()
         .build()
         .map_err(system("start the event loop"))?;
-    let ended = serve(args, config, &claim, &runtime);
+    let ended = serve(args, driver, config, &claim, &runtime);
     // The socket goes last: while it stands, nobody else starts.
     drop(runtime);
     drop(claim);
     ended
 }
 
-fn serve(args: &Args, config: PathBuf, claim: &Claim, runtime: &Runtime) -> Result<(), LifeError> {
+/// Finds out what moves traffic.
+fn driver(wanted: Driver) -> io::Result<sluice_dataplane::Driver> {
+    use sluice_dataplane::Driver::{Epoll, Uring};
+    match wanted {
+        Driver::Epoll => Ok(Epoll),
+        Driver::Uring => Uring.probe().map(|()| Uring),
+        Driver::Auto => Ok(match Uring.probe() {
+            Ok(()) => Uring,
+            Err(error) => {
+                tracing::info!(%error, "no io_uring here: epoll is used");
+                Epoll
+            }
+        }),
+    }
+}
+
+fn serve(
+    args: &Args,
+    driver: sluice_dataplane::Driver,
+    config: PathBuf,
+    claim: &Claim,
+    runtime: &Runtime,
+) -> Result<(), LifeError> {
     let _context = runtime.enter();
     let mut signals = Signals::install().map_err(system("handle signals"))?;
     let listener = claim.listener().map_err(system("use the control socket"))?;
     let listener = UnixListener::from_std(listener).map_err(system("use the control socket"))?;
     let (handle, events) = queue();
-    let mut thread = ControllerThread::start(args, config, handle.clone(), events)
+    let mut thread = ControllerThread::start(args, driver, config, handle.clone(), events)
         .map_err(system("start the controller"))?;
     runtime.block_on(async {
         tokio::select! {
@@ -132,10 +152,17 @@ struct ControllerThread {
 }
 
 impl ControllerThread {
-    fn start(args: &Args, config: PathBuf, handle: Handle, events: Events) -> io::Result<Self> {
+    fn start(
+        args: &Args,
+        driver: sluice_dataplane::Driver,
+        config: PathBuf,
+        handle: Handle,
+        events: Events,
+    ) -> io::Result<Self> {
         let waker = handle.clone();
         let options = Options {
             workers: args.workers(),
+            driver,
             wake: Arc::new(move || waker.wake()),
         };
         let strict = args.strict;

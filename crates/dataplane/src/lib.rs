@@ -3,12 +3,15 @@
 
 mod clock;
 mod descriptors;
+mod driver;
 mod flow_rows;
 mod listen;
 mod listeners;
 mod pipes;
 mod plane;
+mod reactor;
 mod relay;
+mod ring;
 mod shared;
 mod sockets;
 mod sys;
@@ -18,6 +21,7 @@ mod token;
 mod udp;
 mod worker;
 
+pub use driver::Driver;
 pub use flow_rows::{ChosenService, FlowCursor, FlowPage, FlowState, FlowStatus};
 pub use listeners::Prepared;
 pub use plane::{Dataplane, Options, PrepareError};

@@ -14,6 +14,7 @@ use sluice_balance::{
 };
 
 use crate::clock;
+use crate::driver::Driver;
 use crate::flow_rows::{FlowCursor, FlowPage, Place};
 use crate::listeners::{Listeners, Prepared};
 use crate::shared::{Arm, Shared};
@@ -25,6 +26,8 @@ use crate::worker::{self, Handle, Message};
 pub struct Options {
     /// How many workers; each one has its own thread.
     pub workers: usize,
+    /// How they talk to the system.
+    pub driver: Driver,
     /// Called from any worker when the controller should call [`Dataplane::handle_wake`].
     pub wake: Arc<dyn Fn() + Send + Sync>,
 }
@@ -60,25 +63,34 @@ pub struct Dataplane {
     shared: Arc<Shared>,
     listeners: Listeners,
     workers: Vec<Handle>,
+    driver: Driver,
 }
 
 impl Dataplane {
     /// Starts the workers, at least one.
     ///
     /// # Errors
-    /// When a thread, poll or waker cannot be made.
+    /// When a thread, poll, waker or ring cannot be made.
     pub fn start(options: Options) -> io::Result<Self> {
         let count = options.workers.max(1);
         let mut plane = Self {
             shared: Arc::new(Shared::new(options.wake)),
             listeners: Listeners::new(count),
             workers: Vec::with_capacity(count),
+            driver: options.driver,
         };
         for number in 0..count {
-            plane.workers.push(worker::start(&plane.shared, number)?);
+            plane
+                .workers
+                .push(worker::start(&plane.shared, options.driver, number)?);
         }
         plane.shared.descriptors.set_base(open_descriptors(count));
         Ok(plane)
+    }
+
+    /// Returns what the workers talk to the system with.
+    pub fn driver(&self) -> Driver {
+        self.driver
     }
 
     /// Reads the product's clock.
@@ -334,5 +346,5 @@ impl Drop for Dataplane {
 
 /// The daemon's own: standard streams, event loop, signals, control socket and its lock.
 const OPEN_WITHOUT_WORKERS: usize = 16;
-/// A worker's poll and waker.
-const OPEN_PER_WORKER: usize = 2;
+/// A worker's poll, waker and ring.
+const OPEN_PER_WORKER: usize = 3;

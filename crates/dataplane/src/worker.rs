@@ -13,11 +13,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mio::{Events, Poll, Waker};
+use mio::Waker;
 use sluice_balance::{CloseFlows, Instant, VserverId};
 
 use crate::clock;
+use crate::driver::Driver;
 use crate::flow_rows::{Part, Place};
+use crate::reactor::{Reactor, Round};
 use crate::shared::Shared;
 use crate::tcp::TcpSide;
 use crate::token::{UDP_LISTENER, UDP_SESSION, WAKER, tag, token};
@@ -88,13 +90,13 @@ impl Handle {
 ///
 /// # Errors
 /// When the thread, its poll or its waker cannot be made.
-pub(crate) fn start(shared: &Arc<Shared>, number: usize) -> io::Result<Handle> {
-    let poll = Poll::new()?;
-    let waker = Waker::new(poll.registry(), token(0, WAKER))?;
+pub(crate) fn start(shared: &Arc<Shared>, driver: Driver, number: usize) -> io::Result<Handle> {
+    let reactor = Reactor::new(driver)?;
+    let waker = Waker::new(reactor.registry(), token(0, WAKER))?;
     let (mailbox, messages) = channel();
     let flows = Arc::new(AtomicUsize::new(0));
     let mut worker = Worker {
-        poll,
+        reactor,
         messages,
         flows: Arc::clone(&flows),
         tcp: TcpSide::new(Arc::clone(shared)),
@@ -124,7 +126,7 @@ fn run_or_abort(number: usize, run: impl FnOnce() -> io::Result<()>) {
 }
 
 struct Worker {
-    poll: Poll,
+    reactor: Reactor,
     messages: Receiver<(Message, Sender<()>)>,
     flows: Arc<AtomicUsize>,
     tcp: TcpSide,
@@ -134,14 +136,19 @@ struct Worker {
 
 impl Worker {
     fn run(&mut self) -> io::Result<()> {
-        let mut events = Events::with_capacity(EVENTS);
+        self.reactor.enable()?;
+        let mut round = Round::new(EVENTS);
         while !self.stopping {
-            match self.poll.poll(&mut events, self.timeout()) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+            self.reactor.wait(self.timeout(), &mut round)?;
+            self.handle_round(&mut round, clock::now());
+        }
+        // What is in flight keeps sockets open, and a reset is sent when they close.
+        for _ in 0..LAST_ROUNDS {
+            if self.tcp.is_empty() {
+                break;
             }
-            self.handle_round(&events, clock::now());
+            self.reactor.wait(Some(LAST_ROUND), &mut round)?;
+            self.handle_round(&mut round, clock::now());
         }
         Ok(())
     }
@@ -155,16 +162,19 @@ impl Worker {
         Some(next.duration_since(clock::now()))
     }
 
-    fn handle_round(&mut self, events: &Events, now: Instant) {
+    fn handle_round(&mut self, round: &mut Round, now: Instant) {
         let mut mail = false;
-        for event in events {
+        for ended in round.ended.drain(..) {
+            self.tcp.handle_completion(&mut self.reactor, ended, now);
+        }
+        for event in &round.events {
             match tag(event.token()) {
                 WAKER => mail = true,
                 UDP_LISTENER | UDP_SESSION => {
                     self.udp
-                        .handle_event(self.poll.registry(), event.token(), now);
+                        .handle_event(self.reactor.registry(), event.token(), now);
                 }
-                _ => self.tcp.handle_event(self.poll.registry(), event, now),
+                _ => self.tcp.handle_event(&mut self.reactor, event, now),
             }
         }
         let mut answers = Vec::new();
@@ -174,8 +184,8 @@ impl Worker {
                 answers.push(done);
             }
         }
-        self.tcp.handle_timeout(self.poll.registry(), now);
-        self.udp.handle_timeout(self.poll.registry(), now);
+        self.tcp.handle_timeout(&mut self.reactor, now);
+        self.udp.handle_timeout(self.reactor.registry(), now);
         self.flows
             .store(self.tcp.flows() + self.udp.flows(), Ordering::Relaxed);
         for done in answers {
@@ -185,15 +195,16 @@ impl Worker {
     }
 
     fn handle_message(&mut self, message: Message, now: Instant) {
-        let registry = self.poll.registry();
+        let reactor = &mut self.reactor;
         match message {
             Message::Open(vserver, address, socket) => {
                 let opened = match socket {
                     Socket::Tcp(socket) => {
-                        self.tcp.open_listener(registry, vserver, address, socket)
+                        self.tcp.open_listener(reactor, vserver, address, socket)
                     }
                     Socket::Udp(socket) => {
-                        self.udp.open_listener(registry, vserver, address, socket)
+                        self.udp
+                            .open_listener(reactor.registry(), vserver, address, socket)
                     }
                 };
                 if let Err(error) = opened {
@@ -201,8 +212,8 @@ impl Worker {
                 }
             }
             Message::Close(vserver) => {
-                self.tcp.close_listener(registry, vserver);
-                self.udp.close_listener(registry, vserver, now);
+                self.tcp.close_listener(reactor, vserver);
+                self.udp.close_listener(reactor.registry(), vserver, now);
             }
             Message::List(place, to) => {
                 // A controller that no longer waits needs no rows.
@@ -211,7 +222,7 @@ impl Worker {
             Message::CloseFlows(which) => self.close_flows(which, now),
             Message::MoveFlows(which) => self.udp.move_flows(which, now),
             Message::Drain => {
-                self.tcp.drain(registry, now);
+                self.tcp.drain(reactor, now);
                 self.udp.drain(now);
             }
             Message::Stop => {
@@ -236,8 +247,8 @@ impl Worker {
     }
 
     fn close_flows(&mut self, which: CloseFlows, now: Instant) {
-        self.tcp.close_flows(which, now);
-        self.udp.close_flows(self.poll.registry(), which, now);
+        self.tcp.close_flows(&mut self.reactor, which, now);
+        self.udp.close_flows(self.reactor.registry(), which, now);
     }
 }
 
@@ -246,6 +257,10 @@ const ALL: CloseFlows = CloseFlows {
     dialled: None,
     service: None,
 };
+
+/// How long the flows that `Stop` resets have to end what they have in flight; they take one round.
+const LAST_ROUNDS: usize = 20;
+const LAST_ROUND: Duration = Duration::from_millis(50);
 
 /// Enough that a busy worker asks for events seldom; a round of all of them stays in the milliseconds.
 const EVENTS: usize = 256;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sluice_command::{Command, parse};
-use sluice_dataplane::Options;
+use sluice_dataplane::{Driver, Options};
 
 use super::*;
 
@@ -19,6 +19,7 @@ impl Booted {
     fn from(path: &Path) -> Self {
         let options = Options {
             workers: 1,
+            driver: Driver::Epoll,
             wake: Arc::new(|| {}),
         };
         let mut dataplane = Dataplane::start(options).unwrap();

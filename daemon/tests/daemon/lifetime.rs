@@ -63,18 +63,6 @@ fn wrong_usage_is_status_2_and_the_version_is_status_0() {
 }
 
 #[test]
-fn the_uring_driver_falls_back_to_epoll_and_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let daemon = Running::start(folder.path(), &["--driver", "uring"]);
-    let said = daemon
-        .before_ready
-        .iter()
-        .filter(|line| line.contains("epoll is used"))
-        .count();
-    assert_eq!(said, 1);
-}
-
-#[test]
 fn flags_come_before_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = folder.path().join("elsewhere");

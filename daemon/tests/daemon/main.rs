@@ -6,5 +6,6 @@ mod boot;
 mod clients;
 mod control_socket;
 mod descriptors;
+mod driver;
 mod lifetime;
 mod running;

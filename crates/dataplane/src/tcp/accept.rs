@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mio::Interest;
 use mio::unix::SourceFd;
-use mio::{Interest, Registry};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with, getsockname, sockopt};
 use sluice_balance::{FlowKey, Instant, VserverId};
@@ -16,6 +16,7 @@ use sluice_balance::{FlowKey, Instant, VserverId};
 use super::TcpSide;
 use super::first_bytes::FirstBytes;
 use super::flow::{Connecting, Flow};
+use crate::reactor::Reactor;
 use crate::relay::Ready;
 use crate::sockets;
 use crate::token::{TCP_LISTENER, token};
@@ -35,13 +36,13 @@ impl TcpSide {
     /// When the registration is refused; nothing is served then.
     pub(crate) fn open_listener(
         &mut self,
-        registry: &Registry,
+        reactor: &mut Reactor,
         vserver: VserverId,
         address: SocketAddr,
         socket: Arc<TcpListener>,
     ) -> io::Result<()> {
         let entry = self.listeners.vacant_entry();
-        registry.register(
+        reactor.registry().register(
             &mut SourceFd(&socket.as_raw_fd()),
             token(entry.key(), TCP_LISTENER),
             Interest::READABLE,
@@ -55,29 +56,29 @@ impl TcpSide {
     }
 
     /// Stops serving `vserver` and lets its socket go. Its flows go on.
-    pub(crate) fn close_listener(&mut self, registry: &Registry, vserver: VserverId) {
+    pub(crate) fn close_listener(&mut self, reactor: &mut Reactor, vserver: VserverId) {
         self.listeners.retain(|_, listener| {
             let keep = listener.vserver != vserver;
             if !keep {
-                deregister(registry, listener);
+                deregister(reactor, listener);
             }
             keep
         });
     }
 
     /// Takes the clients that wait at every listener, then closes all listeners.
-    pub(crate) fn drain(&mut self, registry: &Registry, now: Instant) {
+    pub(crate) fn drain(&mut self, reactor: &mut Reactor, now: Instant) {
         let open: Vec<_> = self.listeners.iter().map(|(index, _)| index).collect();
         for index in open {
-            self.accept(registry, index, now);
+            self.accept(reactor, index, now);
         }
         for listener in self.listeners.drain() {
-            deregister(registry, &listener);
+            deregister(reactor, &listener);
         }
     }
 
     /// Takes the clients that wait at a listener, as many as one turn allows.
-    pub(super) fn accept(&mut self, registry: &Registry, index: usize, now: Instant) {
+    pub(super) fn accept(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
         for _ in 0..ACCEPTS_PER_TURN {
             if self.accept_paused_until.is_some() {
                 return;
@@ -109,7 +110,7 @@ impl TcpSide {
                         };
                         let flow = connecting(client, listener.vserver, key);
                         let index = self.flows.insert(Flow::new(flow, claim, now));
-                        self.connect(registry, index, now);
+                        self.connect(reactor, index, now);
                     }
                 }
                 Ok((_, None)) => {}
@@ -178,6 +179,7 @@ fn connecting(client: OwnedFd, vserver: VserverId, key: FlowKey) -> Connecting {
         tried: Vec::new(),
         client_ready: Ready::default(),
         registered: false,
+        early: None,
         attempt: None,
     }
 }
@@ -195,8 +197,11 @@ fn is_connected(client: &OwnedFd) -> bool {
     matches!(sockopt::socket_error(client), Ok(Ok(())))
 }
 
-fn deregister(registry: &Registry, listener: &Listener) {
-    if let Err(error) = registry.deregister(&mut SourceFd(&listener.socket.as_raw_fd())) {
+fn deregister(reactor: &Reactor, listener: &Listener) {
+    if let Err(error) = reactor
+        .registry()
+        .deregister(&mut SourceFd(&listener.socket.as_raw_fd()))
+    {
         tracing::error!(%error, address = %listener.address, "cannot deregister a listener");
     }
 }

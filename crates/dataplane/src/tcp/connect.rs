@@ -1,20 +1,22 @@
 //! Connects a flow to its service: choose, connect without blocking, on failure the next best.
 
 use core::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use mio::Interest;
 use mio::unix::SourceFd;
-use mio::{Interest, Registry};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
 use sluice_balance::{CloseReason, Instant, Refusal, Selection, Sockets, TcpOptions, TokenRange};
 
-use super::TcpSide;
 use super::driver::Legs;
 use super::first_bytes::FirstBytes;
 use super::flow::{Attempt, Connecting, Stage};
+use super::in_flight::{InFlight, Started};
+use super::{READABLE, TcpSide};
+use crate::reactor::Reactor;
 use crate::relay::{Ready, Relay, Side};
 use crate::shared::Shared;
 use crate::sockets;
@@ -22,18 +24,18 @@ use crate::token::{TCP_CLIENT, TCP_SERVICE, token};
 
 impl TcpSide {
     /// Chooses services for a flow until one is being connected, or resets the client.
-    pub(super) fn connect(&mut self, registry: &Registry, index: usize, now: Instant) {
+    pub(super) fn connect(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
         loop {
             let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
                 return;
             };
             let tries = self.shared.connect_tries.load(Ordering::Relaxed);
             if connecting.tried.len() >= tries {
-                return self.close(index, true, CloseReason::ConnectFailed, now);
+                return self.close(reactor, index, true, CloseReason::ConnectFailed, now);
             }
             let selected = match ask(&self.shared, connecting, now) {
                 Answer::Look(range) => {
-                    if self.await_token(registry, index, range, now) {
+                    if self.await_token(reactor, index, range, now) {
                         continue;
                     }
                     return;
@@ -41,15 +43,15 @@ impl TcpSide {
                 Answer::Chosen(selected) => selected,
             };
             let Ok(selection) = selected else {
-                return self.close(index, true, CloseReason::ConnectFailed, now);
+                return self.close(reactor, index, true, CloseReason::ConnectFailed, now);
             };
-            match self.attempt(registry, index, selection, now) {
+            match self.attempt(reactor, index, selection, now) {
                 Ok(Progress::Connected) => {
-                    return self.relay(registry, index, Ready::default(), now);
+                    return self.relay(reactor, index, Ready::default(), now);
                 }
                 Ok(Progress::Waiting) => return,
                 Err((selection, error)) => {
-                    if !self.handle_failed_attempt(index, selection, error, now) {
+                    if !self.handle_failed_attempt(reactor, index, selection, error, now) {
                         return;
                     }
                 }
@@ -60,7 +62,7 @@ impl TcpSide {
     /// Takes an event of the service's socket while it is being connected.
     pub(super) fn handle_connect_event(
         &mut self,
-        registry: &Registry,
+        reactor: &mut Reactor,
         index: usize,
         ready: Ready,
         now: Instant,
@@ -74,14 +76,20 @@ impl TcpSide {
         if ready.failed {
             let told = sockopt::socket_error(&attempt.service).and_then(|told| told);
             let error = told.err().unwrap_or(Errno::CONNREFUSED);
-            self.retry(registry, index, error, now);
+            self.retry(reactor, index, error, now);
         } else if ready.writable {
-            self.relay(registry, index, ready, now);
+            self.relay(reactor, index, ready, now);
         }
     }
 
     /// Gives up a connect under way because of `error`, and tries the next best service.
-    pub(super) fn retry(&mut self, registry: &Registry, index: usize, error: Errno, now: Instant) {
+    pub(super) fn retry(
+        &mut self,
+        reactor: &mut Reactor,
+        index: usize,
+        error: Errno,
+        now: Instant,
+    ) {
         let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
             return;
         };
@@ -91,15 +99,21 @@ impl TcpSide {
         else {
             return;
         };
+        if let Some(ring) = &mut reactor.ring {
+            // What is not started yet may meet another socket under this number; its end is taken for old.
+            let tried = u8::try_from(connecting.tried.len()).unwrap_or(0);
+            ring.cancel(Started::Connect(tried).key(index));
+        }
         drop(service);
-        if self.handle_failed_attempt(index, selection, error, now) {
-            self.connect(registry, index, now);
+        if self.handle_failed_attempt(reactor, index, selection, error, now) {
+            self.connect(reactor, index, now);
         }
     }
 
     /// Tells the engine; returns whether another service may be tried.
     fn handle_failed_attempt(
         &mut self,
+        reactor: &mut Reactor,
         index: usize,
         selection: Selection,
         error: Errno,
@@ -123,7 +137,7 @@ impl TcpSide {
             Blame::Port => {}
             Blame::Process => {
                 self.pause_accepting(error, now);
-                self.close(index, true, CloseReason::Local, now);
+                self.close(reactor, index, true, CloseReason::Local, now);
                 return false;
             }
         }
@@ -139,12 +153,13 @@ impl TcpSide {
     )]
     fn attempt(
         &mut self,
-        registry: &Registry,
+        reactor: &mut Reactor,
         index: usize,
         selection: Selection,
         now: Instant,
     ) -> Result<Progress, (Selection, Errno)> {
-        let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
+        let flow = &mut self.flows[index];
+        let Stage::Connecting(connecting) = &mut flow.stage else {
             return Ok(Progress::Waiting);
         };
         let (service, progress) = match open(
@@ -157,14 +172,7 @@ impl TcpSide {
             Ok(opened) => opened,
             Err(error) => return Err((selection, error)),
         };
-        let registered = register(registry, &service, index, TCP_SERVICE).and_then(|()| {
-            if connecting.registered {
-                return Ok(());
-            }
-            connecting.registered = true;
-            register(registry, &connecting.client, index, TCP_CLIENT)
-        });
-        if registered.is_err() {
+        if watch(reactor, connecting, &mut flow.in_flight, &service, index).is_err() {
             return Err((selection, Errno::NOMEM));
         }
         let deadline = now + CONNECT_LIMIT;
@@ -180,7 +188,7 @@ impl TcpSide {
 
     /// The service is connected: bytes flow from now on. Its first bytes may have come with the event
     /// that said so, `ready`.
-    fn relay(&mut self, registry: &Registry, index: usize, ready: Ready, now: Instant) {
+    fn relay(&mut self, reactor: &mut Reactor, index: usize, ready: Ready, now: Instant) {
         let flow = &mut self.flows[index];
         let Stage::Connecting(connecting) = std::mem::replace(&mut flow.stage, Stage::Closed)
         else {
@@ -192,6 +200,7 @@ impl TcpSide {
         else {
             return;
         };
+        let early = connecting.early;
         let idle = match (selection.client_idle, selection.service_idle) {
             (Some(client), Some(service)) => Some(client.min(service)),
             (client, service) => client.or(service),
@@ -199,9 +208,21 @@ impl TcpSide {
         let mut relay = Relay::new(idle, now);
         relay.handle_ready(Side::Client, connecting.client_ready, now);
         relay.handle_ready(Side::Service, ready, now);
+        if let Some(ring) = &mut reactor.ring {
+            // A receive waits by itself.
+            for side in Side::BOTH {
+                relay.handle_ready(side, READABLE, now);
+            }
+            if flow.in_flight.has(Started::FirstBytes) {
+                ring.cancel(Started::FirstBytes.key(index));
+            }
+        }
         let legs = Legs::new(connecting.client, service, &connecting.key, selection);
         flow.stage = Stage::Relaying(legs, relay);
-        self.run(registry, index, now);
+        if let Some(early) = early {
+            self.take_early(reactor, index, early, now);
+        }
+        self.run(reactor, index, now);
     }
 }
 
@@ -274,14 +295,41 @@ fn open(address: SocketAddr, wanted: &Sockets) -> Result<(OwnedFd, Progress), Er
     }
 }
 
+/// Has the end of a connect told, and what becomes of the client meanwhile.
+fn watch(
+    reactor: &mut Reactor,
+    connecting: &mut Connecting,
+    in_flight: &mut InFlight,
+    service: &OwnedFd,
+    index: usize,
+) -> std::io::Result<()> {
+    if let Some(ring) = &mut reactor.ring {
+        let tried = u8::try_from(connecting.tried.len()).unwrap_or(0);
+        if let Some(key) = in_flight.start(Started::Connect(tried), index) {
+            ring.poll(service.as_fd(), libc::POLLOUT, false, key);
+        }
+        if connecting.early.is_none()
+            && let Some(key) = in_flight.start(Started::Receive(Side::Client), index)
+        {
+            ring.receive(connecting.client.as_fd(), key);
+        }
+        return Ok(());
+    }
+    register(reactor, service, index, TCP_SERVICE)?;
+    if !std::mem::replace(&mut connecting.registered, true) {
+        register(reactor, &connecting.client, index, TCP_CLIENT)?;
+    }
+    Ok(())
+}
+
 pub(super) fn register(
-    registry: &Registry,
+    reactor: &Reactor,
     socket: &OwnedFd,
     index: usize,
     tag: usize,
 ) -> std::io::Result<()> {
     let interest = Interest::READABLE | Interest::WRITABLE | Interest::PRIORITY;
-    registry.register(
+    reactor.registry().register(
         &mut SourceFd(&socket.as_raw_fd()),
         token(index, tag),
         interest,

@@ -12,11 +12,13 @@ use rustix::pipe::{SpliceFlags, splice};
 use sluice_balance::{FlowKey, Reservation, Selection};
 
 use super::exchange::Exchange;
+use super::flow::Remains;
 use super::traffic::Traffic;
 use crate::descriptors::Descriptors;
 use crate::flow_rows::Ends;
 use crate::pipes::{PIPE_SIZE, Pipe, Pipes};
 use crate::relay::{Failure, Op, Outcome, READ_SIZE, Side};
+use crate::ring::Lent;
 use crate::sys;
 
 /// What the flows of a worker share for moving bytes.
@@ -31,7 +33,7 @@ pub(super) struct Io {
 #[derive(Debug)]
 pub(super) struct Legs {
     sockets: [OwnedFd; 2],
-    waiting: [Waiting; 2],
+    pub(super) waiting: [Waiting; 2],
     pub(super) reservation: Reservation,
     /// Where the client and the service are, and why that service.
     pub(super) ends: Ends,
@@ -41,10 +43,12 @@ pub(super) struct Legs {
 
 /// Bytes of one direction on their way.
 #[derive(Debug)]
-enum Waiting {
+pub(super) enum Waiting {
     Nothing,
     /// Those after the first `usize` have not been sent.
     Kept(Box<[u8]>, usize),
+    /// They are in a buffer of the ring.
+    Lent(Lent),
     /// So many are in the pipe.
     Piped(Pipe, usize),
 }
@@ -72,7 +76,14 @@ impl Legs {
             .sample(self.sockets[Side::Service as usize].as_fd());
     }
 
-    fn socket(&self, side: Side) -> BorrowedFd<'_> {
+    /// Counts what `op` has moved.
+    pub(super) fn count(&mut self, op: Op, outcome: Outcome) {
+        if let Outcome::Moved(bytes) = outcome {
+            self.traffic.count(op, bytes);
+        }
+    }
+
+    pub(super) fn socket(&self, side: Side) -> BorrowedFd<'_> {
         self.sockets[side as usize].as_fd()
     }
 }
@@ -102,9 +113,7 @@ impl Io {
             }
             Op::Close(_) | Op::Reset(_) => Outcome::Ended,
         };
-        if let Outcome::Moved(bytes) = outcome {
-            legs.traffic.count(op, bytes);
-        }
+        legs.count(op, outcome);
         outcome
     }
 
@@ -116,8 +125,8 @@ impl Io {
         Ok(&self.buffer[..bytes])
     }
 
-    /// Ends a flow: its pipes are closed, its sockets are closed or reset.
-    pub(super) fn close(&mut self, mut legs: Legs, reset: bool) -> Reservation {
+    /// Ends a flow: its pipes are closed; its sockets are closed, or reset, when the rest is dropped.
+    pub(super) fn close(&mut self, mut legs: Legs, reset: bool) -> (Reservation, Remains) {
         legs.sample();
         let Legs {
             sockets,
@@ -125,17 +134,19 @@ impl Io {
             reservation,
             ..
         } = legs;
-        for socket in sockets {
-            if reset {
-                super::reset(socket);
-            }
+        if reset {
+            sockets.iter().for_each(super::reset_by_closing);
         }
-        for waiting in waiting {
-            if let Waiting::Piped(pipe, _) = waiting {
+        let lent = waiting.map(|waiting| match waiting {
+            Waiting::Nothing | Waiting::Kept(..) => None,
+            Waiting::Lent(lent) => Some(lent),
+            Waiting::Piped(pipe, _) => {
                 self.pipes.discard(pipe);
+                None
             }
-        }
-        reservation
+        });
+        let sockets = sockets.map(Some);
+        (reservation, Remains { sockets, lent })
     }
 
     fn receive(&mut self, legs: &Legs, side: Side) -> Outcome {
@@ -165,7 +176,7 @@ impl Io {
                 }
                 result
             }
-            Waiting::Nothing | Waiting::Piped(..) => {
+            Waiting::Nothing | Waiting::Lent(_) | Waiting::Piped(..) => {
                 let result = send_some(socket, held);
                 let sent = result.unwrap_or(0);
                 if sent < held.len() {
@@ -234,7 +245,7 @@ fn splice_some(from: BorrowedFd<'_>, to: BorrowedFd<'_>, most: usize) -> Result<
     retry_on_intr(|| splice(from, None, to, None, most, flags))
 }
 
-fn outcome_of(error: Errno) -> Outcome {
+pub(super) fn outcome_of(error: Errno) -> Outcome {
     match error {
         Errno::AGAIN => Outcome::Again,
         Errno::PIPE => Outcome::Failed(Failure::Broken),

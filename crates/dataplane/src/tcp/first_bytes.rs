@@ -12,15 +12,18 @@
 //!             +--+  +- the client has left without a byte, or reset -----> closed
 //! ```
 
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use mio::Registry;
 use rustix::io::Errno;
 use sluice_balance::{CloseReason, Instant, Token, TokenRange};
 
 use super::TcpSide;
+use super::completion::IN;
 use super::connect::register;
 use super::flow::Stage;
+use super::in_flight::Started;
+use crate::reactor::Reactor;
 use crate::token::TCP_CLIENT;
 
 /// Whether a choice waits for the client.
@@ -78,7 +81,7 @@ impl TcpSide {
     /// can be chosen at once.
     pub(super) fn await_token(
         &mut self,
-        registry: &Registry,
+        reactor: &mut Reactor,
         index: usize,
         range: TokenRange,
         now: Instant,
@@ -89,7 +92,7 @@ impl TcpSide {
         };
         let wait = Wait::new(range, now);
         connecting.first_bytes = FirstBytes::Awaited(wait);
-        if self.look_for_token(index, now) {
+        if self.look_for_token(reactor, index, now) {
             return true;
         }
         let flow = &mut self.flows[index];
@@ -97,25 +100,30 @@ impl TcpSide {
             return false;
         };
         // What came between the look and this raises an event.
-        if register(registry, &connecting.client, index, TCP_CLIENT).is_err() {
+        if let Some(ring) = &mut reactor.ring {
+            // Each change is told once, as by epoll.
+            if let Some(key) = flow.in_flight.start(Started::FirstBytes, index) {
+                ring.poll(connecting.client.as_fd(), IN, true, key);
+            }
+        } else if register(reactor, &connecting.client, index, TCP_CLIENT).is_err() {
             self.pause_accepting(Errno::NOMEM, now);
-            self.close(index, true, CloseReason::Local, now);
+            self.close(reactor, index, true, CloseReason::Local, now);
             return false;
         }
-        connecting.registered = true;
+        connecting.registered = reactor.ring.is_none();
         self.timers.arm(&mut flow.timer, index, wait.until);
         false
     }
 
     /// Looks at what a client that is waited for has sent, and chooses its service if that can be.
-    pub(super) fn handle_first_bytes(&mut self, registry: &Registry, index: usize, now: Instant) {
-        if self.look_for_token(index, now) {
-            self.connect(registry, index, now);
+    pub(super) fn handle_first_bytes(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
+        if self.look_for_token(reactor, index, now) {
+            self.connect(reactor, index, now);
         }
     }
 
     /// Settles whether a flow has a token, if that shows by now; returns whether it has settled it.
-    fn look_for_token(&mut self, index: usize, now: Instant) -> bool {
+    fn look_for_token(&mut self, reactor: &mut Reactor, index: usize, now: Instant) -> bool {
         let Stage::Connecting(connecting) = &mut self.flows[index].stage else {
             return false;
         };
@@ -134,7 +142,7 @@ impl TcpSide {
             Verdict::Without => {}
             Verdict::Wait => return false,
             Verdict::Gone => {
-                self.close(index, true, CloseReason::ClientReset, now);
+                self.close(reactor, index, true, CloseReason::ClientReset, now);
                 return false;
             }
         }

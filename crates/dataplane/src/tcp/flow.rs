@@ -7,6 +7,8 @@
 //!               +-- client gone, no service, no try left ------------------> Closed
 //! ```
 //!
+//! With a ring, a flow that has operations in flight waits for their end between these and `Closed`.
+//!
 //! Where a token decides, the client's first bytes are waited for before a service is chosen: see
 //! `first_bytes`. A closed flow keeps its place in the table until the batch of events is over, because an event of
 //! its sockets may still be in that batch.
@@ -17,9 +19,11 @@ use sluice_balance::{CloseFlows, FlowKey, Instant, Protocol, Selection, ServiceI
 
 use super::driver::Legs;
 use super::first_bytes::FirstBytes;
+use super::in_flight::InFlight;
 use crate::descriptors::Claim;
 use crate::flow_rows::{FlowState, FlowStatus, ServiceEnd};
-use crate::relay::{Ready, Relay};
+use crate::relay::{Outcome, Ready, Relay};
+use crate::ring::Lent;
 use crate::timers::Timer;
 
 /// One flow.
@@ -27,6 +31,8 @@ use crate::timers::Timer;
 pub(super) struct Flow {
     pub(super) stage: Stage,
     pub(super) timer: Timer,
+    /// What it has with the ring; nothing without one.
+    pub(super) in_flight: InFlight,
     accepted_at: Instant,
     /// Whether it waits in the backlog for its next turn.
     pub(super) queued: bool,
@@ -45,6 +51,8 @@ pub(super) enum Stage {
     Connecting(Box<Connecting>),
     /// Bytes go to and fro.
     Relaying(Legs, Relay),
+    /// It is over, and what it has in flight is being ended.
+    Ending(Box<Remains>),
     /// Nothing is left.
     Closed,
 }
@@ -63,7 +71,23 @@ pub(super) struct Connecting {
     pub(super) client_ready: Ready,
     /// Whether the client's socket has been registered.
     pub(super) registered: bool,
+    /// What the ring has received of the client.
+    pub(super) early: Option<Early>,
     pub(super) attempt: Option<Attempt>,
+}
+
+/// The end of a receive that the relay has not asked for yet.
+#[derive(Debug)]
+pub(super) struct Early {
+    pub(super) outcome: Outcome,
+    pub(super) lent: Option<Lent>,
+}
+
+/// What must not go before all that is in flight has ended.
+#[derive(Debug, Default)]
+pub(super) struct Remains {
+    pub(super) sockets: [Option<OwnedFd>; 2],
+    pub(super) lent: [Option<Lent>; 2],
 }
 
 /// A connect under way.
@@ -80,6 +104,7 @@ impl Flow {
             accepted_at: now,
             stage: Stage::Connecting(Box::new(connecting)),
             timer: Timer::default(),
+            in_flight: InFlight::default(),
             queued: false,
             claim: Some(claim),
         }
@@ -93,7 +118,7 @@ impl Flow {
                 None => return false,
             },
             Stage::Relaying(legs, _) => &legs.reservation,
-            Stage::Closed => return false,
+            Stage::Ending(_) | Stage::Closed => return false,
         };
         which.matches(reservation)
     }
@@ -130,7 +155,7 @@ impl Flow {
                 idle: now.duration_since(relay.moved_at()),
                 bytes: legs.traffic.bytes(),
             },
-            Stage::Closed => return None,
+            Stage::Ending(_) | Stage::Closed => return None,
         })
     }
 }

@@ -4,11 +4,13 @@
 //! what has had its turn and may hold more waits in `backlog` for the next round of the loop.
 
 mod accept;
+mod completion;
 mod connect;
 mod driver;
 mod exchange;
 mod first_bytes;
 mod flow;
+mod in_flight;
 mod traffic;
 
 use std::collections::VecDeque;
@@ -16,8 +18,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mio::Token;
 use mio::event::Event;
-use mio::{Registry, Token};
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use slab::Slab;
@@ -27,9 +29,10 @@ use self::accept::Listener;
 use self::driver::Io;
 use self::exchange::News;
 use self::first_bytes::FirstBytes;
-use self::flow::{Flow, Stage};
+use self::flow::{Flow, Remains, Stage};
 use self::traffic::SAMPLE_INTERVAL;
 use crate::flow_rows::{FlowStatus, PART};
+use crate::reactor::Reactor;
 use crate::relay::{Op, Outcome, Ready, Side};
 use crate::shared::Shared;
 use crate::timers::Timers;
@@ -46,6 +49,8 @@ pub(crate) struct TcpSide {
     backlog: VecDeque<Token>,
     /// Closed flows that are still in the table.
     closed: Vec<usize>,
+    /// How many are closed and have something in flight.
+    ending: usize,
     /// Flows that moved something since their segments were counted, and when to count them.
     moved: Vec<usize>,
     sample_at: Option<Instant>,
@@ -66,6 +71,7 @@ impl TcpSide {
             io,
             backlog: VecDeque::new(),
             closed: Vec::new(),
+            ending: 0,
             moved: Vec::new(),
             sample_at: None,
             accept_paused_until: None,
@@ -74,12 +80,12 @@ impl TcpSide {
     }
 
     /// Takes a readiness event of one of this side's sockets.
-    pub(crate) fn handle_event(&mut self, registry: &Registry, event: &Event, now: Instant) {
+    pub(crate) fn handle_event(&mut self, reactor: &mut Reactor, event: &Event, now: Instant) {
         let index = index(event.token());
         match tag(event.token()) {
-            TCP_LISTENER => self.accept(registry, index, now),
-            TCP_CLIENT => self.handle_ready(registry, index, Side::Client, ready(event), now),
-            TCP_SERVICE => self.handle_ready(registry, index, Side::Service, ready(event), now),
+            TCP_LISTENER => self.accept(reactor, index, now),
+            TCP_CLIENT => self.handle_ready(reactor, index, Side::Client, ready(event), now),
+            TCP_SERVICE => self.handle_ready(reactor, index, Side::Service, ready(event), now),
             other => tracing::error!(tag = other, "an event of another side came to TCP"),
         }
     }
@@ -97,10 +103,10 @@ impl TcpSide {
 
     /// Ends a round of the loop: does what is due at `now`, gives what waits in the backlog its next
     /// turn, and forgets the flows that were closed.
-    pub(crate) fn handle_timeout(&mut self, registry: &Registry, now: Instant) {
+    pub(crate) fn handle_timeout(&mut self, reactor: &mut Reactor, now: Instant) {
         while let Some(index) = self.timers.pop_due(now) {
             self.flows[index].timer.fired();
-            self.handle_flow_timeout(registry, index, now);
+            self.handle_flow_timeout(reactor, index, now);
         }
         self.end_pause(now);
         for _ in 0..self.backlog.len() {
@@ -108,12 +114,12 @@ impl TcpSide {
                 break;
             };
             match tag(next) {
-                TCP_LISTENER => self.accept(registry, index(next), now),
-                _ => self.continue_flow(registry, index(next), now),
+                TCP_LISTENER => self.accept(reactor, index(next), now),
+                _ => self.continue_flow(reactor, index(next), now),
             }
         }
         if self.sample_at.is_some_and(|at| now >= at) {
-            self.sample();
+            self.sample(reactor);
         }
         for index in self.closed.drain(..) {
             self.flows.remove(index);
@@ -121,7 +127,7 @@ impl TcpSide {
     }
 
     /// Resets the flows that `which` matches.
-    pub(crate) fn close_flows(&mut self, which: CloseFlows, now: Instant) {
+    pub(crate) fn close_flows(&mut self, reactor: &mut Reactor, which: CloseFlows, now: Instant) {
         let matching: Vec<_> = self
             .flows
             .iter()
@@ -129,13 +135,18 @@ impl TcpSide {
             .map(|(index, _)| index)
             .collect();
         for index in matching {
-            self.close(index, true, CloseReason::Flushed, now);
+            self.close(reactor, index, true, CloseReason::Flushed, now);
         }
     }
 
     /// Returns how many flows are open.
     pub(crate) fn flows(&self) -> usize {
-        self.flows.len() - self.closed.len()
+        self.flows.len() - self.closed.len() - self.ending
+    }
+
+    /// Whether no flow is left, not even one that only has something in flight.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.flows.is_empty()
     }
 
     /// Shows the flows at a part of the places, from `from` on, and where the next part begins.
@@ -150,7 +161,7 @@ impl TcpSide {
 
     fn handle_ready(
         &mut self,
-        registry: &Registry,
+        reactor: &mut Reactor,
         index: usize,
         side: Side,
         ready: Ready,
@@ -163,58 +174,58 @@ impl TcpSide {
             (Stage::Connecting(connecting), Side::Client) => {
                 connecting.client_ready.merge(ready);
                 if ready.failed {
-                    self.close(index, true, CloseReason::ClientReset, now);
+                    self.close(reactor, index, true, CloseReason::ClientReset, now);
                 } else if let FirstBytes::Awaited(_) = connecting.first_bytes {
-                    self.handle_first_bytes(registry, index, now);
+                    self.handle_first_bytes(reactor, index, now);
                 }
             }
             (Stage::Connecting(_), Side::Service) => {
-                self.handle_connect_event(registry, index, ready, now);
+                self.handle_connect_event(reactor, index, ready, now);
             }
             (Stage::Relaying(_, relay), _) => {
                 relay.handle_ready(side, ready, now);
-                self.run(registry, index, now);
+                self.run(reactor, index, now);
             }
-            (Stage::Closed, _) => {}
+            (Stage::Ending(_) | Stage::Closed, _) => {}
         }
     }
 
-    fn handle_flow_timeout(&mut self, registry: &Registry, index: usize, now: Instant) {
+    fn handle_flow_timeout(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
         match &mut self.flows[index].stage {
             Stage::Connecting(connecting) => match &connecting.attempt {
                 Some(attempt) if now >= attempt.deadline => {
-                    self.retry(registry, index, Errno::TIMEDOUT, now);
+                    self.retry(reactor, index, Errno::TIMEDOUT, now);
                 }
                 Some(attempt) => {
                     let deadline = attempt.deadline;
                     self.timers
                         .arm(&mut self.flows[index].timer, index, deadline);
                 }
-                None => self.handle_first_bytes(registry, index, now),
+                None => self.handle_first_bytes(reactor, index, now),
             },
             Stage::Relaying(_, relay) => {
                 relay.handle_timeout(now);
-                self.run(registry, index, now);
+                self.run(reactor, index, now);
             }
-            Stage::Closed => {}
+            Stage::Ending(_) | Stage::Closed => {}
         }
     }
 
-    fn continue_flow(&mut self, registry: &Registry, index: usize, now: Instant) {
+    fn continue_flow(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
         if let Some(flow) = self.flows.get_mut(index)
             && std::mem::take(&mut flow.queued)
         {
-            self.run(registry, index, now);
+            self.run(reactor, index, now);
         }
     }
 
     /// Does what a flow has to do, as much as one turn allows.
-    fn run(&mut self, _registry: &Registry, index: usize, now: Instant) {
-        let flow = &mut self.flows[index];
-        let Stage::Relaying(legs, relay) = &mut flow.stage else {
-            return;
-        };
+    fn run(&mut self, reactor: &mut Reactor, index: usize, now: Instant) {
         for _ in 0..OPS_PER_TURN {
+            let flow = &mut self.flows[index];
+            let Stage::Relaying(legs, relay) = &mut flow.stage else {
+                return;
+            };
             let Some(op) = relay.poll_op() else {
                 if let Some(at) = relay.poll_timeout() {
                     self.timers.arm(&mut flow.timer, index, at);
@@ -222,8 +233,8 @@ impl TcpSide {
                 return;
             };
             match op {
-                Op::Close(reason) => return self.close(index, false, reason, now),
-                Op::Reset(reason) => return self.close(index, true, reason, now),
+                Op::Close(reason) => return self.close(reactor, index, false, reason, now),
+                Op::Reset(reason) => return self.close(reactor, index, true, reason, now),
                 Op::Receive(_)
                 | Op::Send(_)
                 | Op::SpliceIn(_)
@@ -236,49 +247,111 @@ impl TcpSide {
                 self.shared
                     .with_engine(|engine| engine.handle_service_done(reservation));
             }
+            if let Some(ring) = &mut reactor.ring
+                && completion::start(ring, legs, &mut flow.in_flight, index, op)
+            {
+                continue;
+            }
             let outcome = self.io.carry_out(legs, op);
-            relay.handle_done(op, outcome, now);
-            if let Some(news) = legs.exchange.handle_done(op, outcome, now) {
-                let reservation = &legs.reservation;
-                self.shared.with_engine(|engine| match news {
-                    News::ClientData => engine.handle_client_data(reservation, now),
-                    News::MoreClientData => engine.handle_more_client_data(reservation, now),
-                    News::FirstAnswer => engine.handle_first_answer(reservation, now),
-                });
-            }
-            if matches!(outcome, Outcome::Moved(_)) && legs.traffic.note_moved() {
-                self.moved.push(index);
-                self.sample_at.get_or_insert(now + SAMPLE_INTERVAL);
-            }
+            self.settle(reactor, index, op, outcome, now);
         }
+        let flow = &mut self.flows[index];
         if !std::mem::replace(&mut flow.queued, true) {
             self.backlog.push_back(token(index, TCP_CLIENT));
         }
     }
 
-    /// Ends a flow and tells the engine, when it has a place on a service.
-    fn close(&mut self, index: usize, reset_it: bool, reason: CloseReason, now: Instant) {
+    /// Tells the relay, the engine and the books how an operation ended.
+    fn settle(
+        &mut self,
+        reactor: &mut Reactor,
+        index: usize,
+        op: Op,
+        outcome: Outcome,
+        now: Instant,
+    ) {
         let flow = &mut self.flows[index];
+        let Stage::Relaying(legs, relay) = &mut flow.stage else {
+            return;
+        };
+        relay.handle_done(op, outcome, now);
+        if let Some(news) = legs.exchange.handle_done(op, outcome, now) {
+            let reservation = &legs.reservation;
+            self.shared.with_engine(|engine| match news {
+                News::ClientData => engine.handle_client_data(reservation, now),
+                News::MoreClientData => engine.handle_more_client_data(reservation, now),
+                News::FirstAnswer => engine.handle_first_answer(reservation, now),
+            });
+        }
+        let mut sampled = matches!(outcome, Outcome::Moved(_));
+        if let Some(ring) = &mut reactor.ring {
+            match outcome {
+                // The next receive waits by itself.
+                Outcome::Moved(_) => {
+                    if let Op::Receive(side) = op {
+                        relay.handle_ready(side, READABLE, now);
+                    }
+                }
+                Outcome::Again => {
+                    completion::wait_for(ring, legs, &mut flow.in_flight, index, op);
+                }
+                // From now on nothing is received that would tell of a reset: see `sample`.
+                Outcome::Ended => sampled = true,
+                Outcome::NoPipe | Outcome::Unacknowledged(_) | Outcome::Failed(_) => {}
+            }
+        }
+        if sampled && legs.traffic.note_moved() {
+            self.moved.push(index);
+            self.sample_at.get_or_insert(now + SAMPLE_INTERVAL);
+        }
+    }
+
+    /// Ends a flow and tells the engine, when it has a place on a service.
+    fn close(
+        &mut self,
+        reactor: &mut Reactor,
+        index: usize,
+        reset_it: bool,
+        reason: CloseReason,
+        now: Instant,
+    ) {
+        let flow = &mut self.flows[index];
+        if let Stage::Ending(_) | Stage::Closed = flow.stage {
+            return;
+        }
         self.timers.disarm(&mut flow.timer, index);
         let (mut aborted, mut cut_off) = (None, false);
+        let mut remains = Remains::default();
         let (reservation, reason) = match std::mem::replace(&mut flow.stage, Stage::Closed) {
             Stage::Connecting(connecting) => {
-                reset(connecting.client);
+                reset_by_closing(&connecting.client);
                 let attempt = connecting.attempt;
                 let has_left = attempt.is_none() && reason == CloseReason::ClientReset;
                 aborted = has_left.then_some(connecting.vserver);
-                (attempt.map(|attempt| attempt.selection.reservation), reason)
+                let (service, reservation) = attempt
+                    .map(|attempt| (attempt.service, attempt.selection.reservation))
+                    .unzip();
+                remains.sockets = [Some(connecting.client), service];
+                remains.lent[0] = connecting.early.and_then(|early| early.lent);
+                (reservation, reason)
             }
             Stage::Relaying(legs, _) => {
                 cut_off = legs.exchange.is_cut_off(reason);
                 let reason = legs.exchange.reason(reason);
-                (Some(self.io.close(legs, reset_it)), reason)
+                let (reservation, rest) = self.io.close(legs, reset_it);
+                remains = rest;
+                (Some(reservation), reason)
             }
-            Stage::Closed => return,
+            Stage::Ending(_) | Stage::Closed => return,
         };
-        // The sockets are closed.
-        flow.claim = None;
-        self.closed.push(index);
+        flow.stage = Stage::Ending(Box::new(remains));
+        self.ending += 1;
+        if let Some(ring) = &mut reactor.ring {
+            for started in flow.in_flight.each() {
+                ring.cancel(started.key(index));
+            }
+        }
+        self.end_if_nothing_is_in_flight(reactor, index);
         if let Some(vserver) = aborted {
             self.count_aborted(vserver);
         }
@@ -299,13 +372,14 @@ impl TcpSide {
     }
 
     /// Counts the segments of the flows that moved something.
-    fn sample(&mut self) {
+    fn sample(&mut self, reactor: &mut Reactor) {
         self.sample_at = None;
-        for index in self.moved.drain(..) {
+        for index in std::mem::take(&mut self.moved) {
             if let Some(flow) = self.flows.get_mut(index)
                 && let Stage::Relaying(legs, _) = &mut flow.stage
             {
                 legs.sample();
+                self.watch(reactor, index);
             }
         }
     }
@@ -321,11 +395,19 @@ fn ready(event: &Event) -> Ready {
     }
 }
 
-/// Closes `socket` with a reset.
-fn reset(socket: OwnedFd) {
+/// Makes closing `socket` a reset.
+fn reset_by_closing(socket: &OwnedFd) {
     // A socket that refuses this is lost already; closing it is all that is left.
-    let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
+    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
+
+const READABLE: Ready = Ready {
+    readable: true,
+    writable: false,
+    ended: false,
+    failed: false,
+    urgent: false,
+};
 
 /// A flow moves at most about 16 MiB in a turn (an operation a full pipe), 3 ms or so.
 const OPS_PER_TURN: usize = 32;

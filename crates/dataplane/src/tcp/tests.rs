@@ -3,13 +3,14 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
-use mio::{Events, Poll};
 use sluice_balance::{
     Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
     ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
 };
 
 use super::*;
+use crate::driver::Driver;
+use crate::reactor::Round;
 
 mod list;
 mod queue;
@@ -24,7 +25,7 @@ const fn at(milliseconds: u64) -> Instant {
 /// A worker's loop by hand, with one virtual server.
 struct Rig {
     shared: Arc<Shared>,
-    poll: Poll,
+    reactor: Reactor,
     side: TcpSide,
     address: SocketAddr,
     services: Vec<TcpListener>,
@@ -46,13 +47,14 @@ impl Rig {
                 }
             }
         });
-        let poll = Poll::new().unwrap();
+        let mut reactor = Reactor::new(driver()).unwrap();
+        reactor.enable().unwrap();
         let mut side = TcpSide::new(Arc::clone(&shared));
-        side.open_listener(poll.registry(), VSERVER, address, Arc::new(socket))
+        side.open_listener(&mut reactor, VSERVER, address, Arc::new(socket))
             .unwrap();
         Self {
             shared,
-            poll,
+            reactor,
             side,
             address,
             services,
@@ -68,13 +70,16 @@ impl Rig {
 
     /// Handles the events there are at `now`, and what is due.
     fn turn(&mut self, now: Instant) {
-        let mut events = Events::with_capacity(64);
+        let mut round = Round::new(64);
         let at_once = Some(Duration::ZERO);
-        self.poll.poll(&mut events, at_once).unwrap();
-        for event in &events {
-            self.side.handle_event(self.poll.registry(), event, now);
+        self.reactor.wait(at_once, &mut round).unwrap();
+        for ended in round.ended {
+            self.side.handle_completion(&mut self.reactor, ended, now);
         }
-        self.side.handle_timeout(self.poll.registry(), now);
+        for event in &round.events {
+            self.side.handle_event(&mut self.reactor, event, now);
+        }
+        self.side.handle_timeout(&mut self.reactor, now);
     }
 
     /// Turns until the service with this number accepts; returns its end.
@@ -140,6 +145,20 @@ impl Rig {
             .shared
             .with_engine_as_controller(|engine| engine.vserver_status(VSERVER, now));
         status.unwrap().aborted
+    }
+}
+
+/// The driver to test: io_uring where there is one, unless the environment says `epoll`.
+fn driver() -> Driver {
+    if std::env::var("SLUICE_DRIVER").is_ok_and(|name| name == "epoll") {
+        return Driver::Epoll;
+    }
+    match Driver::Uring.probe() {
+        Ok(()) => Driver::Uring,
+        Err(error) => {
+            eprintln!("skipped: io_uring is not tested, there is none here: {error}");
+            Driver::Epoll
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use sluice_balance::{
     Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
     ServiceSettings, ServiceStatus, SlowStart, VserverId, VserverSettings, Weight,
 };
-use sluice_dataplane::{Dataplane, Options, PrepareError};
+use sluice_dataplane::{Dataplane, Driver, Options, PrepareError};
 
 /// Starts a service that gives each connection to `serve` on a thread of its own.
 pub(crate) fn service(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
@@ -115,6 +115,20 @@ pub(crate) fn read_pattern_or_error(stream: &mut TcpStream, seed: u64) -> (u64, 
     }
 }
 
+/// The driver to test: io_uring where there is one, unless the environment says `epoll`.
+fn driver() -> Driver {
+    if std::env::var("SLUICE_DRIVER").is_ok_and(|name| name == "epoll") {
+        return Driver::Epoll;
+    }
+    match Driver::Uring.probe() {
+        Ok(()) => Driver::Uring,
+        Err(error) => {
+            eprintln!("skipped: io_uring is not tested, there is none here: {error}");
+            Driver::Epoll
+        }
+    }
+}
+
 /// A data plane under a controller by hand.
 pub(crate) struct Rig {
     pub(crate) plane: Dataplane,
@@ -133,6 +147,7 @@ impl Rig {
     pub(crate) fn start(workers: usize) -> Self {
         let options = Options {
             workers,
+            driver: driver(),
             wake: Arc::new(|| {}),
         };
         Self {

@@ -14,7 +14,7 @@ use sluice_balance::{
     Backup, Bind, Change, HashSettings, Method, Orders, Percent, Protocol, ServiceId,
     ServiceSettings, SlowStart, VserverId, VserverSettings, Weight,
 };
-use sluice_dataplane::{Dataplane, Options, PrepareError};
+use sluice_dataplane::{Dataplane, Driver, Options, PrepareError};
 
 /// How a service answers each datagram.
 #[derive(Clone, Copy)]
@@ -129,6 +129,20 @@ pub(crate) fn wait_until(holds: impl Fn() -> bool) {
     }
 }
 
+/// The driver to test: io_uring where there is one, unless the environment says `epoll`.
+fn driver() -> Driver {
+    if std::env::var("SLUICE_DRIVER").is_ok_and(|name| name == "epoll") {
+        return Driver::Epoll;
+    }
+    match Driver::Uring.probe() {
+        Ok(()) => Driver::Uring,
+        Err(error) => {
+            eprintln!("skipped: io_uring is not tested, there is none here: {error}");
+            Driver::Epoll
+        }
+    }
+}
+
 /// A data plane under a controller by hand.
 pub(crate) struct Rig {
     pub(crate) plane: Dataplane,
@@ -144,6 +158,7 @@ impl Rig {
     pub(crate) fn start(workers: usize) -> Self {
         let options = Options {
             workers,
+            driver: driver(),
             wake: Arc::new(|| {}),
         };
         let plane = Dataplane::start(options).unwrap();
