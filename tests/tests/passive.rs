@@ -193,6 +193,24 @@ fn c36_service_that_closes_at_once_is_found_by_every_method() {
 }
 
 #[test]
+fn service_that_resets_in_the_middle_of_a_request_is_found() {
+    let bad = TcpService::start(|mut stream| {
+        let _ = stream.read(&mut [0]);
+        reset_on_close(&stream);
+    });
+    let good = TcpService::echo();
+    let rig = rig(&[bad.address(), good.address()]);
+    let lost = (0..30).filter(|_| !answered(&rig)).count();
+    assert_eq!((lost, bad.accepted()), (9, 9));
+    assert_eq!(states(&rig, 2), ["DOWN", "UP"]);
+    assert_eq!(
+        inline(&rig, "s1")["last_response"],
+        "Failure - Connection reset with client data unanswered"
+    );
+    rig.finish();
+}
+
+#[test]
 fn service_that_resets_in_later_exchanges_is_found_by_the_share() {
     let bad = TcpService::start(|mut stream| {
         let mut byte = [0];
@@ -269,9 +287,9 @@ fn upload_that_takes_longer_than_the_response_time_out_is_no_failure() {
     let good = TcpService::echo();
     let rig = rig(&[slow.address(), good.address()]);
     rig.daemon
-        .ok("set lb parameter -tcpInlineRetries 1 -tcpInlineResptimeout 1");
+        .ok("set lb parameter -tcpInlineRetries 1 -tcpInlineResptimeout 2");
     let mut upload = rig.connect();
-    for _ in 0..25 {
+    for _ in 0..35 {
         upload.write_all(b"some").expect("the daemon reads");
         assert!((0..2).all(|_| answered(&rig)));
         thread::sleep(Duration::from_millis(100));
