@@ -73,7 +73,7 @@ pub(crate) fn reset(stream: TcpStream) {
 }
 
 /// The byte at `place` of the pattern with this seed; no short piece of it repeats nearby.
-fn byte(seed: u64, place: u64) -> u8 {
+pub(crate) fn byte(seed: u64, place: u64) -> u8 {
     ((place ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
@@ -145,9 +145,14 @@ pub(crate) struct Idle {
 
 impl Rig {
     pub(crate) fn start(workers: usize) -> Self {
+        Self::start_with(driver(), workers)
+    }
+
+    /// The same with this driver.
+    pub(crate) fn start_with(driver: Driver, workers: usize) -> Self {
         let options = Options {
             workers,
-            driver: driver(),
+            driver,
             wake: Arc::new(|| {}),
         };
         Self {
