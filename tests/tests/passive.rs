@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 use sluice_tests::daemon::{Daemon, free_address};
 use sluice_tests::rig::{Rig, eventually};
@@ -298,6 +299,42 @@ fn upload_that_takes_longer_than_the_response_time_out_is_no_failure() {
     upload.read_exact(&mut [0]).expect("it is answered");
     assert_eq!(inline(&rig, "s1")["failed_total"], 0);
     drop(upload);
+    rig.finish();
+}
+
+/// C39: a daemon that was stopped finds nobody silent whose answer it has not read.
+#[test]
+fn c39_daemon_that_was_stopped_takes_nobody_out() {
+    let later = || {
+        TcpService::start(|mut stream| {
+            let mut byte = [0];
+            if stream.read_exact(&mut byte).is_ok() {
+                thread::sleep(Duration::from_millis(300));
+                let _ = stream.write_all(&byte);
+            }
+        })
+    };
+    let (one, other) = (later(), later());
+    let rig = rig(&[one.address(), other.address()]);
+    rig.daemon
+        .ok("set lb parameter -tcpInlineRetries 1 -tcpInlineResptimeout 1");
+    assert!((0..2).all(|_| answered(&rig)));
+    let clients: Vec<_> = (0..20).map(|_| rig.connect()).collect();
+    for mut client in &clients {
+        client.write_all(b"?").expect("the daemon reads");
+    }
+    eventually("all have asked", || rig.vserver("active") == 20);
+    thread::sleep(Duration::from_millis(100));
+    rig.daemon.signal(Signal::STOP);
+    thread::sleep(Duration::from_millis(2_500));
+    rig.daemon.signal(Signal::CONT);
+    for mut client in clients {
+        client.read_exact(&mut [0]).expect("it is answered");
+    }
+    assert_eq!(states(&rig, 2), ["UP", "UP"]);
+    for name in ["s1", "s2"] {
+        assert_eq!(inline(&rig, name)["failed_total"], 0);
+    }
     rig.finish();
 }
 

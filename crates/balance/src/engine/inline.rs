@@ -7,6 +7,8 @@
 //! Owns the order of what is due. Invariant: `inline_due` has the time that the record of a service
 //! names as noted, which is not later than the next thing to do there.
 
+use std::time::Duration;
+
 use super::Engine;
 use super::apply::Cause;
 use crate::inline::Effect;
@@ -46,6 +48,10 @@ impl Engine {
             if due > now {
                 return;
             }
+            // Answers may be there that nobody has read. Looked at again once, however late that is.
+            if now.duration_since(due) > LATE && due != self.inline_grace {
+                self.inline_grace = now + GRACE;
+            }
             self.handle_due_of(id, now);
             self.renote_inline(id);
         }
@@ -59,6 +65,9 @@ impl Engine {
         if service.inline.out_until().is_some_and(|until| until <= now) {
             service.inline.begin_trial();
             return self.settle_apart(id, Cause::by(StateReason::Traffic), now);
+        }
+        if now < self.inline_grace {
+            return;
         }
         let line = &mut service.answers.waiting;
         let is_over = |(_, since): &(FlowSlot, Instant)| *since + timeout <= now;
@@ -249,7 +258,10 @@ impl Engine {
         let silence = unseen.map(|(_, since)| since + self.passive.response_timeout);
         let due = match service.inline.out_until() {
             Some(until) => Some(until),
-            None => silence.into_iter().chain(trial_end).min(),
+            None => {
+                let first = silence.into_iter().chain(trial_end).min();
+                first.map(|due| due.max(self.inline_grace))
+            }
         };
         let noted = service.inline.noted;
         if let Some(due) = due.filter(|due| noted.is_none_or(|noted| *due < noted)) {
@@ -275,6 +287,14 @@ impl Engine {
 }
 
 const EXISTS: &str = "who is watched exists, and is forgotten when it goes";
+
+/// How late this process may come to what is due without a doubt about what it has not read.
+///
+/// Source: own choice, as with probes.
+const LATE: Duration = Duration::from_millis(50);
+
+/// How long the data plane may take after that to read what is there.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Things done per call: a millisecond at most while everything else waits.
 const STEPS: u32 = 512;

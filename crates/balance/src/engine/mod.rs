@@ -64,6 +64,8 @@ pub struct Engine {
     passive: PassiveSettings,
     /// When something is due of the services that are watched by their connections.
     inline_due: BTreeSet<(Instant, ServiceId)>,
+    /// Until when silence is no failure, because this process was late.
+    inline_grace: Instant,
     /// Whether the configuration of the start is loaded.
     is_booted: bool,
     dice: Dice,
@@ -99,6 +101,7 @@ impl Engine {
             monitors: Monitors::default(),
             passive: PassiveSettings::default(),
             inline_due: BTreeSet::new(),
+            inline_grace: Instant::default(),
             is_booted: false,
             dice: Dice::new(seed),
             indexing: Indexing::default(),

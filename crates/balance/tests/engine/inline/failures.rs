@@ -185,6 +185,49 @@ fn silent_service_goes_out_at_the_limit_whatever_its_clients_do() {
     assert_eq!((shown.state, shown.since), (State::Down, at(5_000)));
 }
 
+/// Lets the engine do what is due, at this time and not before.
+fn wake(bench: &mut Bench, ms: u64) {
+    bench.rig.jump_to(ms);
+    bench.rig.engine.handle_timeout(bench.rig.now);
+}
+
+/// C39: a process that was stopped has answers to read before it judges.
+#[test]
+fn silence_is_no_failure_while_this_process_is_late() {
+    for answers in [true, false] {
+        let mut bench = Bench::new(2);
+        let flows = [(); 3].map(|()| bench.ask(1));
+        bench.rig.run_to(1);
+        bench.succeed(2);
+        // Nothing is looked at for a minute.
+        wake(&mut bench, 60_000);
+        assert_eq!((bench.state(1), bench.inline(1).failed), (State::Up, 0));
+        if answers {
+            for flow in &flows {
+                bench.answer(flow);
+            }
+        }
+        bench.rig.run_to(60_999);
+        assert_eq!((bench.state(1), bench.inline(1).failed), (State::Up, 0));
+        // A second later it is as ever, even if that comes late too.
+        wake(&mut bench, 90_000);
+        let expected = if answers { State::Up } else { State::Down };
+        assert_eq!(bench.state(1), expected);
+    }
+}
+
+#[test]
+fn few_milliseconds_late_are_not_late() {
+    for (late, expected) in [(50, State::Down), (51, State::Up)] {
+        let mut bench = Bench::new(2);
+        let _flows = [(); 3].map(|()| bench.ask(1));
+        bench.rig.run_to(1);
+        bench.succeed(2);
+        wake(&mut bench, 5_000 + late);
+        assert_eq!(bench.state(1), expected, "{late} ms");
+    }
+}
+
 #[test]
 fn late_answer_is_a_success() {
     let mut bench = Bench::new(2);
