@@ -47,6 +47,8 @@ pub(super) struct Way {
     bulk: bool,
     /// The bytes that wait are in the pipe.
     in_pipe: bool,
+    /// Big reads in a row that were too small to say by themselves that bytes are many.
+    big_reads: u8,
     /// Small reads since the last big one.
     small_reads: u8,
     /// Big reads that are still copied because no pipe could be had.
@@ -66,6 +68,7 @@ impl Way {
             busy: false,
             bulk: false,
             in_pipe: false,
+            big_reads: 0,
             small_reads: 0,
             cooldown: 0,
             pending: 0,
@@ -126,9 +129,15 @@ impl Way {
             // The socket was empty then; what comes later raises an event.
             self.readable = false;
         }
-        if bytes < BULK_READ || self.urgent {
+        self.big_reads = if bytes < BIG_READ {
+            0
+        } else {
+            self.big_reads + 1
+        };
+        if self.urgent || bytes < BULK_READ && self.big_reads < BIG_READS {
             return;
         }
+        self.big_reads = 0;
         match self.cooldown.checked_sub(1) {
             Some(left) => self.cooldown = left,
             None => self.bulk = true,
@@ -199,6 +208,11 @@ pub(crate) const READ_SIZE: usize = 64 << 10;
 
 /// A read of so much means that bytes are many: the direction is spliced from then on.
 const BULK_READ: usize = 32 << 10;
+
+/// So do so many of this size in a row: a ring reads as soon as there is something, so a reader that keeps up
+/// with a fast sender never finds more.
+const BIG_READ: usize = 8 << 10;
+const BIG_READS: u8 = 4;
 
 /// A splice of less than this is worth less than a copy.
 const SMALL_READ: usize = 4 << 10;

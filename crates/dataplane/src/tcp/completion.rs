@@ -308,7 +308,9 @@ fn ready(result: i32) -> Ready {
         writable: any(libc::POLLOUT),
         ended: any(libc::POLLRDHUP | libc::POLLHUP),
         failed: any(libc::POLLERR),
-        urgent: any(libc::POLLPRI),
+        // A ring passes on what the socket was woken for, which names urgent data with any data. Neither a receive
+        // of the ring nor the end that a splice meets there needs to know.
+        urgent: false,
     }
 }
 
@@ -318,4 +320,24 @@ fn is_only_finished(result: i32) -> bool {
 }
 
 /// What says that a side can be read.
-pub(super) const IN: i16 = libc::POLLIN | libc::POLLRDHUP | libc::POLLPRI;
+pub(super) const IN: i16 = libc::POLLIN | libc::POLLRDHUP;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_wakes_a_poll_is_not_taken_for_urgent() {
+        // As the kernel reports it (sock_def_readable).
+        let woken = libc::POLLIN | libc::POLLPRI | libc::POLLRDNORM | libc::POLLRDBAND;
+        assert_eq!(ready(woken.into()), READABLE);
+    }
+
+    #[test]
+    fn poll_that_fails_lets_the_next_call_say_why() {
+        assert_eq!(ready(-libc::ECANCELED), READABLE);
+        let ended = ready((libc::POLLOUT | libc::POLLHUP).into());
+        assert!(ended.writable && ended.ended && !ended.failed && !ended.readable);
+        assert!(ready(libc::POLLERR.into()).failed);
+    }
+}

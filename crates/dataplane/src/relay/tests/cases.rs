@@ -49,6 +49,22 @@ use Outcome::{Again, Ended, Failed, Moved, NoPipe, Unacknowledged};
 use Side::{Client, Service};
 
 #[test]
+fn big_reads_in_a_row_are_spliced_and_a_small_one_between_begins_the_row_anew() {
+    let mut relay = relay(9);
+    let big = 8 << 10;
+    for bytes in [big, big, big, big - 1, big, big, big, big] {
+        relay.handle_ready(Client, readable(false), at(1));
+        let step = [
+            (Receive(Client), Moved(bytes)),
+            (Send(Client), Moved(bytes)),
+        ];
+        expect(&mut relay, at(1), &step);
+    }
+    relay.handle_ready(Client, readable(false), at(1));
+    expect(&mut relay, at(1), &[(SpliceIn(Client), Again)]);
+}
+
+#[test]
 fn small_message_takes_one_read_and_one_write() {
     let mut relay = relay(9);
     relay.handle_ready(Client, readable(false), at(1));
