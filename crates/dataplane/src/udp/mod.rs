@@ -273,17 +273,17 @@ impl UdpSide {
         let ends = listener.ends(&flow.key);
         let losses = self.shared.udp.losses();
         for _ in 0..TURN_BATCHES {
-            match self
+            let received = match self
                 .arena
                 .receive(flow.session.socket().as_fd(), Ask::Payload)
             {
-                Ok(_) => {}
+                Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => {
                     note_error(losses, &error);
                     continue;
                 }
-            }
+            };
             flow.session.touch(now);
             if !std::mem::replace(&mut flow.answered, true) {
                 let reservation = &flow.reservation;
@@ -297,6 +297,11 @@ impl UdpSide {
                 let bytes = lens.map(|datagram| datagram.len as u64).sum();
                 flow.session.add_out(bytes, run.len() as u64);
                 send_run(&self.arena, listener.socket(), run, Some(&ends), losses);
+            }
+            // A batch that is not full ends where the socket is empty, or at an error that has come meanwhile
+            // and raises an event of its own.
+            if received < BATCH {
+                return;
             }
         }
         if let Some(flow) = self.flows.at_mut(index)
