@@ -15,10 +15,28 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use self::buffers::Buffers;
 pub(crate) use self::buffers::Lent;
+use crate::clock;
 
 /// By what the one who starts an operation knows it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) u64);
+
+impl Key {
+    /// Makes the key of an operation of a flow.
+    pub(crate) const fn new(flow: u64, operation: u8) -> Self {
+        Self(flow << 8 | operation as u64)
+    }
+
+    /// Returns the flow.
+    pub(crate) const fn flow(self) -> u64 {
+        self.0 >> 8
+    }
+
+    /// Returns which of its operations it is.
+    pub(crate) const fn operation(self) -> u8 {
+        (self.0 & 0xff) as u8
+    }
+}
 
 /// The end of an operation.
 #[derive(Debug)]
@@ -38,6 +56,11 @@ pub(crate) struct Ring {
     // Before the buffers, which the kernel writes to while there is a ring.
     uring: IoUring,
     buffers: Buffers,
+    /// The flow that all ends of the last round were of.
+    alone: Option<u64>,
+    /// Whether the last wait was short, and of the same flow as the one before: so may be the next one, which
+    /// then begins awake.
+    awake: bool,
 }
 
 impl Ring {
@@ -49,11 +72,17 @@ impl Ring {
         let uring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
             .setup_r_disabled()
             .setup_cqsize(COMPLETIONS)
             .build(SUBMISSIONS)?;
         let buffers = Buffers::register(&uring)?;
-        Ok(Self { uring, buffers })
+        Ok(Self {
+            uring,
+            buffers,
+            alone: None,
+            awake: false,
+        })
     }
 
     /// Gives the ring to this thread.
@@ -120,6 +149,10 @@ impl Ring {
         timeout: Option<Duration>,
         ended: &mut Vec<Completion>,
     ) -> io::Result<()> {
+        if timeout != Some(Duration::ZERO) {
+            self.stay_awake()?;
+        }
+        let asleep = clock::now();
         let waited = match timeout {
             None => self.uring.submitter().submit_and_wait(1),
             Some(timeout) => {
@@ -133,6 +166,7 @@ impl Ring {
             Err(error) if is_passing(&error) => {}
             Err(error) => return Err(error),
         }
+        let was_short = clock::now().duration_since(asleep) < AWAKE;
         for entry in self.uring.completion() {
             let key = Key(entry.user_data());
             if key != IGNORED {
@@ -144,6 +178,37 @@ impl Ring {
                         .map(|id| Lent::new(id, entry.result())),
                 });
             }
+        }
+        self.note_round(was_short, ended);
+        Ok(())
+    }
+
+    /// Notes whether one flow alone talks, and quickly.
+    fn note_round(&mut self, was_short: bool, ended: &[Completion]) {
+        let flow = ended.first().map(|first| first.key.flow());
+        let alone = flow.filter(|flow| ended.iter().all(|ended| ended.key.flow() == *flow));
+        self.awake = was_short && alone.is_some() && alone == self.alone;
+        self.alone = alone;
+    }
+
+    /// Starts what waits to be started and looks for its end for a moment, without sleeping: to be woken costs more
+    /// than to wait for an answer that comes at once. Only while one flow alone talks: with more there is something to
+    /// do, and others want the core. An answer that comes late ends this, so who has nothing to do sleeps.
+    fn stay_awake(&mut self) -> io::Result<()> {
+        if !self.awake {
+            return Ok(());
+        }
+        match self.uring.submit() {
+            Ok(_) => {}
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(error),
+        }
+        let until = clock::now() + AWAKE;
+        while self.uring.completion().is_empty()
+            && !self.uring.submission().taskrun()
+            && clock::now() < until
+        {
+            std::thread::yield_now();
         }
         Ok(())
     }
@@ -185,6 +250,9 @@ const SUBMISSIONS: u32 = 1024;
 
 /// Ends kept for one round; more than that wait in the kernel.
 const COMPLETIONS: u32 = 8192;
+
+/// How long to stay awake: an answer over a local network takes less, and a core is lost for no longer.
+const AWAKE: Duration = Duration::from_micros(50);
 
 /// IORING_RECVSEND_POLL_FIRST: what was just read is most often empty.
 const POLL_FIRST: u16 = 1;

@@ -117,3 +117,31 @@ fn wait_ends_with_its_time() {
     ring.wait(Some(Duration::ZERO), &mut ended).unwrap();
     assert!(ended.is_empty());
 }
+
+#[test]
+fn ring_stays_awake_for_one_flow_that_answers_at_once_and_for_nobody_else() {
+    let Some(mut ring) = ring() else { return };
+    let end = |flow| Completion {
+        key: Key::new(flow, 1),
+        result: 0,
+        more: false,
+        lent: None,
+    };
+    for (was_short, flows, awake) in [
+        (true, &[7][..], false),
+        (true, &[7, 7], true),
+        (true, &[7], true),
+        (false, &[7], false),
+        (true, &[7], true),
+        (true, &[8], false),
+        (true, &[8], true),
+        (true, &[8, 7], false),
+        (true, &[8], false),
+        (true, &[], false),
+        (true, &[], false),
+    ] {
+        let ended: Vec<_> = flows.iter().map(|flow| end(*flow)).collect();
+        ring.note_round(was_short, &ended);
+        assert_eq!(ring.awake, awake, "{was_short} {flows:?}");
+    }
+}

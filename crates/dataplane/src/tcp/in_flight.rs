@@ -57,13 +57,13 @@ impl Started {
 
     /// Returns the key of this operation of the flow at `index`.
     pub(super) const fn key(self, index: usize) -> Key {
-        Key((index as u64) << CODE_BITS | self.code() as u64)
+        Key::new(index as u64, self.code())
     }
 
     /// Returns which flow started what.
     pub(super) fn by(key: Key) -> (usize, Self) {
-        let index = usize::try_from(key.0 >> CODE_BITS).unwrap_or(usize::MAX);
-        (index, Self::of((key.0 & 0xff) as u8))
+        let index = usize::try_from(key.flow()).unwrap_or(usize::MAX);
+        (index, Self::of(key.operation()))
     }
 
     const fn bit(self) -> u32 {
@@ -104,7 +104,6 @@ impl InFlight {
     }
 }
 
-const CODE_BITS: u32 = 8;
 const FIRST_CONNECT: u8 = 11;
 
 #[cfg(test)]
