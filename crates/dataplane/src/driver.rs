@@ -24,7 +24,11 @@ impl Driver {
     pub fn probe(self) -> io::Result<()> {
         match self {
             Self::Epoll => Ok(()),
-            Self::Uring => Ring::new().map(drop),
+            // On a thread of its own: when a ring is closed, the kernel interrupts the calls of the thread that
+            // has made it.
+            Self::Uring => std::thread::spawn(|| Ring::new().map(drop))
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("the probe has panicked"))),
         }
     }
 }
@@ -35,5 +39,28 @@ impl fmt::Display for Driver {
             Self::Epoll => "epoll",
             Self::Uring => "io_uring",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn probe_interrupts_no_call_of_its_caller() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut silent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let patience = Some(Duration::from_millis(20));
+        silent.set_read_timeout(patience).unwrap();
+        for _ in 0..20 {
+            // Whether there is a ring or not.
+            let _ = Driver::Uring.probe();
+            let error = silent.read(&mut [0; 1]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        }
     }
 }

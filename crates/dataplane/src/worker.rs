@@ -91,27 +91,54 @@ impl Handle {
 /// # Errors
 /// When the thread, its poll or its waker cannot be made.
 pub(crate) fn start(shared: &Arc<Shared>, driver: Driver, number: usize) -> io::Result<Handle> {
-    let reactor = Reactor::new(driver)?;
-    let waker = Waker::new(reactor.registry(), token(0, WAKER))?;
     let (mailbox, messages) = channel();
     let flows = Arc::new(AtomicUsize::new(0));
-    let mut worker = Worker {
-        reactor,
-        messages,
-        flows: Arc::clone(&flows),
-        tcp: TcpSide::new(Arc::clone(shared)),
-        udp: UdpSide::new(Arc::clone(shared), number)?,
-        stopping: false,
-    };
+    let (shared, counted) = (Arc::clone(shared), Arc::clone(&flows));
+    let (report, made) = channel();
     let thread = std::thread::Builder::new()
         .name(format!("worker-{number}"))
-        .spawn(move || run_or_abort(number, || worker.run()))?;
+        .spawn(move || {
+            let (mut worker, waker) = match make(&shared, driver, number, messages, counted) {
+                Ok(made) => made,
+                Err(error) => {
+                    // `start` waits for it.
+                    let _ = report.send(Err(error));
+                    return;
+                }
+            };
+            let _ = report.send(Ok(waker));
+            run_or_abort(number, || worker.run());
+        })?;
+    let waker = made.recv().map_err(io::Error::other)??;
     Ok(Handle {
         mailbox,
         waker,
         flows,
         thread,
     })
+}
+
+/// Makes a worker on its own thread: when a ring is closed, the kernel interrupts the calls of the thread that has
+/// made it.
+fn make(
+    shared: &Arc<Shared>,
+    driver: Driver,
+    number: usize,
+    messages: Receiver<(Message, Sender<()>)>,
+    flows: Arc<AtomicUsize>,
+) -> io::Result<(Worker, Waker)> {
+    let reactor = Reactor::new(driver)?;
+    reactor.enable()?;
+    let waker = Waker::new(reactor.registry(), token(0, WAKER))?;
+    let worker = Worker {
+        reactor,
+        messages,
+        flows,
+        tcp: TcpSide::new(Arc::clone(shared)),
+        udp: UdpSide::new(Arc::clone(shared), number)?,
+        stopping: false,
+    };
+    Ok((worker, waker))
 }
 
 /// Without one worker the kernel would go on giving it its share of the clients, which then wait for
@@ -136,7 +163,6 @@ struct Worker {
 
 impl Worker {
     fn run(&mut self) -> io::Result<()> {
-        self.reactor.enable()?;
         let mut round = Round::new(EVENTS);
         while !self.stopping {
             self.reactor.wait(self.timeout(), &mut round)?;
@@ -159,7 +185,7 @@ impl Worker {
         if next == Instant::from_nanos(0) {
             return Some(Duration::ZERO);
         }
-        Some(next.duration_since(clock::now()))
+        Some(sleep_for(next.duration_since(clock::now())))
     }
 
     fn handle_round(&mut self, round: &mut Round, now: Instant) {
@@ -252,6 +278,16 @@ impl Worker {
     }
 }
 
+/// Returns how long to sleep when something is due after `wait`: thousands of timers that are due one after the
+/// other, as 5 s after thousands of connects, are not to wake the worker for each.
+fn sleep_for(wait: Duration) -> Duration {
+    if wait.is_zero() {
+        wait
+    } else {
+        wait.max(LEAST_SLEEP)
+    }
+}
+
 const ALL: CloseFlows = CloseFlows {
     vserver: None,
     dialled: None,
@@ -262,5 +298,20 @@ const ALL: CloseFlows = CloseFlows {
 const LAST_ROUNDS: usize = 20;
 const LAST_ROUND: Duration = Duration::from_millis(50);
 
+/// The shortest limit of a flow is a second, and acknowledgements are asked for every 5 ms at most.
+const LEAST_SLEEP: Duration = Duration::from_millis(5);
+
 /// Enough that a busy worker asks for events seldom; a round of all of them stays in the milliseconds.
 const EVENTS: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worker_sleeps_past_timers_that_are_close_to_each_other() {
+        let millis = Duration::from_millis;
+        let sleeps = [0, 1, 5, 6, 1000].map(|wait| sleep_for(millis(wait)));
+        assert_eq!(sleeps, [0, 5, 5, 6, 1000].map(millis));
+    }
+}
