@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::mpsc::channel;
 
 use crate::ring::Ring;
 
@@ -24,11 +25,21 @@ impl Driver {
     pub fn probe(self) -> io::Result<()> {
         match self {
             Self::Epoll => Ok(()),
-            // On a thread of its own: when a ring is closed, the kernel interrupts the calls of the thread that
-            // has made it.
-            Self::Uring => std::thread::spawn(|| Ring::new().map(drop))
-                .join()
-                .unwrap_or_else(|_| Err(io::Error::other("the probe has panicked"))),
+            Self::Uring => {
+                // On a thread of its own: when a ring is closed, the kernel interrupts the calls of the thread
+                // that has made it. It is not waited for, because closing takes tens of milliseconds.
+                let (report, made) = channel();
+                std::thread::Builder::new().spawn(move || {
+                    let (ring, result) = match Ring::new() {
+                        Ok(ring) => (Some(ring), Ok(())),
+                        Err(error) => (None, Err(error)),
+                    };
+                    // The one who probes waits for it.
+                    let _ = report.send(result);
+                    drop(ring);
+                })?;
+                made.recv().map_err(io::Error::other)?
+            }
         }
     }
 }

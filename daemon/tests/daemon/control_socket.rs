@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal;
 
-use crate::running::{Running, command, run_to_end};
+use crate::running::{Running, Shell, command, run_to_end};
 
 #[test]
 fn a_second_daemon_ends_at_once_and_the_first_goes_on() {
@@ -62,7 +62,10 @@ fn of_ten_daemons_started_at_once_exactly_one_becomes_ready() {
 }
 
 fn end_the_winner(folder: &std::path::Path) {
-    let stream = UnixStream::connect(folder.join("control.sock")).unwrap();
+    let socket = folder.join("control.sock");
+    // It answers once it is ready, and one that is ended before never says that it is.
+    Shell::to(&socket).ok("show ns version");
+    let stream = UnixStream::connect(socket).unwrap();
     let winner = rustix::net::sockopt::socket_peercred(&stream).unwrap().pid;
     rustix::process::kill_process(winner, Signal::TERM).unwrap();
 }

@@ -51,7 +51,7 @@ impl Running {
 
     /// Connects a client.
     pub(crate) fn client(&self) -> Shell {
-        Shell(Client::connect(&self.socket).unwrap())
+        Shell::to(&self.socket)
     }
 
     /// Runs a command that must succeed, and returns its rows.
@@ -124,6 +124,11 @@ impl Drop for Running {
 pub(crate) struct Shell(Client);
 
 impl Shell {
+    /// Connects to the daemon at this socket.
+    pub(crate) fn to(socket: &Path) -> Self {
+        Self(Client::connect(socket).unwrap())
+    }
+
     /// Returns the rows, or the text after `ERROR: `.
     pub(crate) fn run(&mut self, line: &str) -> Result<Vec<Row>, String> {
         let command = sluice_command::parse(line).unwrap().unwrap();
